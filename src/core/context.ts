@@ -1,0 +1,130 @@
+import { Cancellation } from "./cancellation.ts";
+import type { ApprovalHandler, LogLevel, SandboxConfig } from "./effects.ts";
+import { ToolError } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
+import { localPrincipal, type ClientInfo, type Principal } from "./principal.ts";
+
+/** How far a call has come. `progress` must grow from one report to the next; `total` may be unknown. */
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** A line for the log of the client that made the call. `data` is any JSON value. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  readonly data: unknown;
+  readonly logger?: string;
+}
+
+/** Something that only the client can answer: a person's choice, a model's words, its roots. */
+export interface InputRequest {
+  readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+  readonly params: JsonObject;
+}
+
+export interface ToolContextInit {
+  /** The agent that calls; "" where the door does not know one. */
+  readonly agentId?: string;
+  /** The conversation that the call belongs to; "" where the door does not know one. */
+  readonly sessionKey?: string;
+  /** Absolute. Tools that touch files stay inside. */
+  readonly workspacePath?: string;
+  readonly sandbox?: SandboxConfig;
+  readonly approvals?: ApprovalHandler;
+  readonly metadata?: JsonObject;
+  readonly principal?: Principal;
+  readonly client?: ClientInfo;
+  readonly cancellation?: Cancellation;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly onLog?: (entry: LogEntry) => void;
+  readonly onAsk?: (request: InputRequest) => Promise<JsonObject>;
+}
+
+/** All that a call knows of who makes it and where. Immutable: the `with...` methods return copies. */
+export class ToolContext {
+  readonly #init: ToolContextInit;
+  readonly cancellation: Cancellation;
+
+  constructor(init: ToolContextInit = {}) {
+    this.#init = init;
+    this.cancellation = init.cancellation ?? new Cancellation();
+  }
+
+  get agentId(): string {
+    return this.#init.agentId ?? "";
+  }
+
+  get sessionKey(): string {
+    return this.#init.sessionKey ?? "";
+  }
+
+  get workspacePath(): string | undefined {
+    return this.#init.workspacePath;
+  }
+
+  get sandbox(): SandboxConfig | undefined {
+    return this.#init.sandbox;
+  }
+
+  get approvals(): ApprovalHandler | undefined {
+    return this.#init.approvals;
+  }
+
+  get metadata(): Readonly<JsonObject> {
+    return this.#init.metadata ?? {};
+  }
+
+  get principal(): Principal {
+    return this.#init.principal ?? localPrincipal;
+  }
+
+  get client(): ClientInfo | undefined {
+    return this.#init.client;
+  }
+
+  /** Aborted when the caller cancels, goes away, or the call's time is up. */
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  /** Reports progress to the client, if it asked for any. */
+  progress(progress: Progress): void {
+    this.#init.onProgress?.(progress);
+  }
+
+  /** Writes to the client's log, if it wants one at this level. */
+  log(level: LogLevel, data: unknown, logger?: string): void {
+    this.#init.onLog?.(logger === undefined ? { level, data } : { level, data, logger });
+  }
+
+  /** Asks the client. Rejects with `ToolError` `Unsupported` where the door has no way to ask. */
+  ask(request: InputRequest): Promise<JsonObject> {
+    if (this.#init.onAsk) return this.#init.onAsk(request);
+    return Promise.reject(
+      new ToolError("Unsupported", `This door cannot ask the client for ${request.method}.`),
+    );
+  }
+
+  with(changes: ToolContextInit): ToolContext {
+    return new ToolContext({ ...this.#init, cancellation: this.cancellation, ...changes });
+  }
+
+  withWorkspacePath(workspacePath: string): ToolContext {
+    return this.with({ workspacePath });
+  }
+
+  withSandbox(sandbox: SandboxConfig): ToolContext {
+    return this.with({ sandbox });
+  }
+
+  withApprovals(approvals: ApprovalHandler): ToolContext {
+    return this.with({ approvals });
+  }
+
+  /** Adds to the metadata; equal keys are replaced. */
+  withMetadata(metadata: JsonObject): ToolContext {
+    return this.with({ metadata: { ...this.metadata, ...metadata } });
+  }
+}

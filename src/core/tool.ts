@@ -1,0 +1,119 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import type { ToolContext } from "./context.ts";
+import { isObject, type JsonObject, type Meta } from "./json.ts";
+import type { FromJsonSchema } from "./jsonSchemaType.ts";
+import type { ToolOutput } from "./result.ts";
+
+/** MCP's behaviour hints. What is not stated counts as writing, destructive and open-world. */
+export interface ToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+  [key: string]: unknown;
+}
+
+/** What a tool can do to the world. Guards judge these, never a name. What is absent is not needed. */
+export interface Capabilities {
+  readonly exec?: boolean;
+  readonly network?: boolean;
+  readonly filesystem?: "read" | "read-write";
+}
+
+/** MCP's `Tool` as it goes over the wire (specification 2026-07-28, server/tools). Unknown members pass unchanged. */
+export interface ToolDefinition {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  annotations?: ToolAnnotations;
+  _meta?: Meta;
+  [key: string]: unknown;
+}
+
+/** A Standard Schema that can also say what it wants as JSON Schema (zod 4.2 or newer, ArkType 2.1 or newer, ...). */
+export type StandardSchemaWithJson<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output> &
+  StandardJSONSchemaV1<Input, Output>;
+
+/** A tool ready to be registered; `defineTool` makes it. */
+export interface Tool {
+  readonly name: string;
+  readonly definition: ToolDefinition;
+  readonly capabilities: Capabilities;
+  /** Milliseconds; replaces the gateway's time-out. */
+  readonly timeoutMs?: number;
+  /** Where a Standard Schema library checks: its own `validate` runs, and `execute` gets its output. */
+  readonly inputStandard?: StandardSchemaV1;
+  readonly outputStandard?: StandardSchemaV1;
+  /** May throw; `args` have passed the schema. */
+  execute(args: JsonObject, ctx: ToolContext): ToolOutput | Promise<ToolOutput>;
+}
+
+type Schema = StandardSchemaWithJson | JsonObject;
+
+/** The type of the arguments that `execute` gets for a schema. */
+export type ArgumentsOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromJsonSchema<S>;
+
+export interface ToolSpec<S extends Schema> {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: S;
+  outputSchema?: Schema;
+  annotations?: ToolAnnotations;
+  capabilities?: Capabilities;
+  timeoutMs?: number;
+  icons?: readonly JsonObject[];
+  _meta?: Meta;
+  execute(args: ArgumentsOf<S>, ctx: ToolContext): ToolOutput | Promise<ToolOutput>;
+}
+
+/**
+ * Defines a tool once. Schemas come from a Standard Schema library with a JSON Schema side or are raw JSON
+ * Schema (write the object in place, or `as const`, and the arguments are typed from it).
+ * Throws a `TypeError` that names the tool if a schema cannot be told as a JSON Schema object.
+ */
+export function defineTool<const S extends Schema>(spec: ToolSpec<S>): Tool {
+  if (typeof spec.name !== "string" || spec.name === "")
+    throw new TypeError("defineTool: a tool needs a name that is not empty.");
+  const { execute, inputSchema, outputSchema, capabilities, timeoutMs, ...rest } = spec;
+  const definition: ToolDefinition = {
+    ...rest,
+    inputSchema: toJsonSchema(inputSchema, "input", spec.name),
+    ...(outputSchema && { outputSchema: toJsonSchema(outputSchema, "output", spec.name) }),
+  } as ToolDefinition;
+  return {
+    name: spec.name,
+    definition,
+    capabilities: capabilities ?? {},
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(isStandard(inputSchema) && { inputStandard: inputSchema }),
+    ...(outputSchema && isStandard(outputSchema) && { outputStandard: outputSchema }),
+    execute: execute as Tool["execute"],
+  };
+}
+
+// ArkType's schemas are functions, zod's and valibot's are objects.
+function isStandard(schema: unknown): schema is StandardSchemaV1 {
+  return (
+    (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema
+  );
+}
+
+function toJsonSchema(schema: Schema, side: "input" | "output", tool: string): JsonObject {
+  if (!isStandard(schema)) {
+    if (isObject(schema)) return schema;
+    throw new TypeError(`Tool "${tool}": ${side}Schema must be a JSON Schema object or a Standard Schema.`);
+  }
+  const convert = (schema as StandardSchemaWithJson)["~standard"].jsonSchema?.[side];
+  if (!convert)
+    throw new TypeError(
+      `Tool "${tool}": this version of ${schema["~standard"].vendor} has no JSON Schema side ("~standard.jsonSchema"). ` +
+        `Update it, or give ${side}Schema as raw JSON Schema.`,
+    );
+  // The dialect is 2020-12 by default in MCP: the member that says so again only costs tokens.
+  const { $schema: _, ...json } = convert({ target: "draft-2020-12" });
+  return json;
+}

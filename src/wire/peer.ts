@@ -1,0 +1,201 @@
+import type { Cancellation } from "../core/cancellation.ts";
+import type { Clock, Timer } from "../core/effects.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Progress } from "../core/context.ts";
+import { RpcError, rpcErrors } from "./jsonrpc.ts";
+import type {
+  Incoming,
+  Invalid,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+} from "./jsonrpc.ts";
+import type { Link, SendOptions } from "./link.ts";
+
+export interface PeerOptions {
+  readonly clock: Clock;
+  /** Requests that may wait for an answer at once. Default 4,096. */
+  readonly maxPending?: number;
+  /** Answers the other side's requests. Throw an `RpcError` to answer with an error. */
+  onRequest?(request: JsonRpcRequest): Promise<JsonObject> | JsonObject;
+  onNotification?(notification: JsonRpcNotification): void;
+  /** Something came that is no message, or an answer to nothing. */
+  onStray?(incoming: Invalid | { kind: "response"; message: JsonRpcResponse }): void;
+}
+
+export interface RequestOptions extends SendOptions {
+  /** Milliseconds; restarted by progress. None: only the peer's end or a cancellation ends the wait. */
+  readonly timeoutMs?: number;
+  readonly cancellation?: Cancellation;
+  onProgress?(progress: Progress): void;
+}
+
+interface Pending {
+  settle(): void;
+  resolve(result: JsonObject): void;
+  reject(error: Error): void;
+  onProgress: ((progress: Progress) => void) | undefined;
+  timer: Timer | undefined;
+}
+
+/** The request was cancelled here; the other side has been told. */
+export class CancelledError extends Error {
+  override readonly name = "CancelledError";
+}
+
+/** No answer in time; the other side has been told to stop. */
+export class TimeoutError extends Error {
+  override readonly name = "TimeoutError";
+}
+
+/** The side that asks: requests with ids, their answers, progress, cancellation and bounds, over any link. */
+export class Peer {
+  readonly #options: PeerOptions;
+  readonly #pending = new Map<RequestId, Pending>();
+  #link: Link | undefined;
+  #lastId = 0;
+  #closed: Error | undefined;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+  }
+
+  /** The link whose messages `receive` gets. Requests made before it is here are refused. */
+  attach(link: Link): void {
+    this.#link = link;
+  }
+
+  /**
+   * Sends a request. Rejects with `RpcError` if the peer answers with an error, `CancelledError`,
+   * `TimeoutError`, or the `Error` with which the link ended.
+   */
+  request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    const link = this.#link;
+    if (this.#closed || !link) return Promise.reject(this.#closed ?? new Error("not connected"));
+    if (this.#pending.size >= (this.#options.maxPending ?? 4096))
+      return Promise.reject(new Error(`more than ${this.#pending.size} requests wait for an answer`));
+    if (options.cancellation?.cancelled) return Promise.reject(new CancelledError("cancelled"));
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#track(id, resolve, reject, options);
+      const message: JsonRpcRequest = { jsonrpc: "2.0", id, method, params: withToken(params, id, options) };
+      void (async () => link.send(message, options))().catch((error: Error) => this.#fail(id, error));
+    });
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    const notification: JsonRpcNotification = { jsonrpc: "2.0", method, ...(params && { params }) };
+    // A link that cannot send is about to report its end: there is nobody else to tell.
+    void (async () => this.#link?.send(notification))().catch(() => {});
+  }
+
+  /** Takes what came over the link. */
+  receive(incoming: Incoming): void {
+    switch (incoming.kind) {
+      case "response":
+        return this.#answer(incoming);
+      case "request":
+        return void this.#serve(incoming.message);
+      case "notification":
+        return this.#notification(incoming.message);
+      case "batch":
+        for (const one of incoming.messages) this.receive(one);
+        return;
+      case "invalid":
+        return this.#options.onStray?.(incoming);
+    }
+  }
+
+  /** Everything that waits is rejected with `error`, and so is every later request. */
+  close(error: Error): void {
+    if (this.#closed) return;
+    this.#closed = error;
+    for (const id of [...this.#pending.keys()]) this.#fail(id, error);
+  }
+
+  #track(
+    id: RequestId,
+    resolve: Pending["resolve"],
+    reject: Pending["reject"],
+    options: RequestOptions,
+  ): void {
+    const { timeoutMs, cancellation, onProgress } = options;
+    const stopListening = cancellation?.onCancel((reason) =>
+      this.#withdraw(id, new CancelledError("cancelled"), reason),
+    );
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : this.#options.clock.timer(() => {
+            this.#withdraw(id, new TimeoutError(`no answer within ${timeoutMs} ms`), "timed out");
+          }, timeoutMs);
+    const settle = (): void => {
+      stopListening?.();
+      timer?.stop();
+      this.#pending.delete(id);
+    };
+    this.#pending.set(id, { settle, resolve, reject, timer, onProgress });
+  }
+
+  #withdraw(id: RequestId, error: Error, reason: unknown): void {
+    if (!this.#pending.has(id)) return;
+    this.#fail(id, error);
+    if (this.#link?.cancel?.(id)) return;
+    this.notify("notifications/cancelled", { requestId: id, reason: String(reason ?? "cancelled") });
+  }
+
+  #fail(id: RequestId, error: Error): void {
+    const pending = this.#pending.get(id);
+    pending?.settle();
+    pending?.reject(error);
+  }
+
+  #answer(incoming: { kind: "response"; message: JsonRpcResponse }): void {
+    const { message } = incoming;
+    const id = message.id;
+    const pending = id === undefined || id === null ? undefined : this.#pending.get(id);
+    if (!pending) return this.#options.onStray?.(incoming);
+    pending.settle();
+    if ("result" in message) pending.resolve(message.result);
+    else
+      pending.reject(new RpcError(message.error.code, message.error.message, { data: message.error.data }));
+  }
+
+  #notification(notification: JsonRpcNotification): void {
+    if (notification.method !== "notifications/progress") return this.#options.onNotification?.(notification);
+    const { progressToken, progress, total, message } = notification.params ?? {};
+    // The token of a request is its id.
+    const pending = this.#pending.get(progressToken as RequestId);
+    if (!pending || typeof progress !== "number") return;
+    pending.timer?.restart();
+    pending.onProgress?.({
+      progress,
+      ...(typeof total === "number" && { total }),
+      ...(typeof message === "string" && { message }),
+    });
+  }
+
+  async #serve(request: JsonRpcRequest): Promise<void> {
+    let reply: JsonRpcResponse;
+    try {
+      if (!this.#options.onRequest) throw methodNotFound(request.method);
+      reply = { jsonrpc: "2.0", id: request.id, result: await this.#options.onRequest(request) };
+    } catch (error) {
+      const known =
+        error instanceof RpcError ? error : new RpcError(rpcErrors.internalError, "Internal error");
+      reply = known.toResponse(request.id);
+    }
+    // As in `notify`: a link that cannot send reports its own end.
+    await (async () => this.#link?.send(reply))().catch(() => {});
+  }
+}
+
+export function methodNotFound(method: string): RpcError {
+  return new RpcError(rpcErrors.methodNotFound, `Method not found: ${method}`);
+}
+
+function withToken(params: JsonObject, id: RequestId, options: RequestOptions): JsonObject {
+  if (!options.onProgress) return params;
+  return { ...params, _meta: { ...(params["_meta"] as JsonObject | undefined), progressToken: id } };
+}

@@ -1,0 +1,63 @@
+import { isObject, type JsonObject } from "../core/json.ts";
+import type { JsonRpcNotification, JsonRpcRequest } from "./jsonrpc.ts";
+
+/** Revisions that open a session with `initialize`, newest first. */
+export const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+/** Revisions in which every request carries its own version and capabilities, newest first. */
+export const modernVersions = ["2026-07-28"] as const;
+export const supportedVersions: readonly string[] = [...modernVersions, ...legacyVersions];
+
+export type Era = "legacy" | "modern";
+
+/** MCP's own keys in `_meta`. */
+export const metaKeys = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  progressToken: "progressToken",
+} as const;
+
+/** Reads one header, by its lower-case name. */
+export type Headers = (name: string) => string | undefined;
+
+/** `params._meta`, empty where there is none. */
+export function metaOf(message: { params?: JsonObject }): JsonObject {
+  const meta = message.params?.["_meta"];
+  return isObject(meta) ? meta : {};
+}
+
+/**
+ * A request is modern if its `_meta` names a protocol version, whichever; or the HTTP header names a modern
+ * revision; or the method exists only there. All else belongs to a session that `initialize` opened.
+ */
+export function eraOf(message: JsonRpcRequest | JsonRpcNotification, headers?: Headers): Era {
+  if (metaKeys.protocolVersion in metaOf(message)) return "modern";
+  if (message.method === "server/discover" || message.method === "subscriptions/listen") return "modern";
+  const header = headers?.("mcp-protocol-version");
+  // Revisions are dates: a later one sorts after.
+  return header !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(header) && header >= modernVersions[0]
+    ? "modern"
+    : "legacy";
+}
+
+/** A header value as it was meant (specification 2026-07-28, Streamable HTTP, Value Encoding). Undefined if it is broken base64. */
+export function decodeHeader(value: string): string | undefined {
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
+  if (encoded === undefined) return value;
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The counterpart of `decodeHeader`: plain where a header can carry it, base64 elsewhere. */
+export function encodeHeader(value: string): string {
+  const plain = /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/.test(value) || value === "";
+  if (plain && !/^=\?base64\?.*\?=$/.test(value)) return value;
+  const binary = String.fromCharCode(...new TextEncoder().encode(value));
+  return `=?base64?${btoa(binary)}?=`;
+}
