@@ -35,6 +35,8 @@ export interface ResolvedOperation extends Operation {
   readonly canonicalName: string;
   /** Absent: nothing here has that name, or this caller may not see it. */
   readonly item?: Item;
+  /** Why there is no item, where it is something else than `NotFound`. */
+  readonly failure?: ToolError;
 }
 
 /** Knows what there is. The composite implements it. */

@@ -11,6 +11,8 @@ import type { Headers } from "./protocol.ts";
  * in what the client said. Modern requests keep no state here but what is in flight.
  */
 export class Session {
+  /** Unguessable; it names the session inside, and a door may show it to its client. */
+  readonly id = crypto.randomUUID();
   readonly inflight = new Inflight();
   /** Set by `initialize`, and only there. */
   legacy: LegacyState | undefined;

@@ -191,8 +191,9 @@ export class Peer {
   }
 }
 
-export function methodNotFound(method: string): RpcError {
-  return new RpcError(rpcErrors.methodNotFound, `Method not found: ${method}`);
+/** `status` is what HTTP answers with. */
+export function methodNotFound(method: string, status = 200): RpcError {
+  return new RpcError(rpcErrors.methodNotFound, `Method not found: ${method}`, { status });
 }
 
 function withToken(params: JsonObject, id: RequestId, options: RequestOptions): JsonObject {

@@ -35,11 +35,12 @@ export function metaOf(message: { params?: JsonObject }): JsonObject {
 export function eraOf(message: JsonRpcRequest | JsonRpcNotification, headers?: Headers): Era {
   if (metaKeys.protocolVersion in metaOf(message)) return "modern";
   if (message.method === "server/discover" || message.method === "subscriptions/listen") return "modern";
-  const header = headers?.("mcp-protocol-version");
-  // Revisions are dates: a later one sorts after.
-  return header !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(header) && header >= modernVersions[0]
-    ? "modern"
-    : "legacy";
+  return isModernVersion(headers?.("mcp-protocol-version")) ? "modern" : "legacy";
+}
+
+/** True for the name of a modern revision, of one still to come too. Revisions are dates: a later one sorts after. */
+export function isModernVersion(version: string | undefined): boolean {
+  return version !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= modernVersions[0];
 }
 
 /** A header value as it was meant (specification 2026-07-28, Streamable HTTP, Value Encoding). Undefined if it is broken base64. */

@@ -1,0 +1,32 @@
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { ClientInfo } from "../../../core/principal.ts";
+import { legacyVersions } from "../../../wire/protocol.ts";
+import { invalidParams, type Method } from "../method.ts";
+
+/** Opens a legacy session (specification 2025-11-25, basic/lifecycle, Initialization): a supported version is echoed, else the newest is offered. */
+export const initialize: Method = (server, { params, exchange }) => {
+  const { protocolVersion: asked, clientInfo, capabilities } = params;
+  if (typeof asked !== "string") throw invalidParams("initialize: params.protocolVersion must be a string");
+  const protocolVersion = legacyVersions.find((version) => version === asked) ?? legacyVersions[0];
+  const client = toClientInfo(clientInfo);
+  if (exchange.session)
+    exchange.session.legacy = {
+      protocolVersion,
+      capabilities: isObject(capabilities) ? capabilities : {},
+      ...(client && { client }),
+    };
+  return {
+    protocolVersion,
+    capabilities: { tools: { listChanged: true }, logging: {} },
+    serverInfo: server.serverInfo,
+    ...(server.instructions !== undefined && { instructions: server.instructions }),
+  };
+};
+
+/** Undefined where the client says nothing usable of itself: it is for display only. */
+export function toClientInfo(value: unknown): ClientInfo | undefined {
+  if (!isObject(value)) return undefined;
+  const { name, version, title } = value as JsonObject;
+  if (typeof name !== "string" || typeof version !== "string") return undefined;
+  return { name, version, ...(typeof title === "string" && { title }) };
+}

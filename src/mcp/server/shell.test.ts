@@ -1,0 +1,581 @@
+import { describe, expect, it } from "vitest";
+import { Cancellation } from "../../core/cancellation.ts";
+import type { ToolContext } from "../../core/context.ts";
+import { ToolError } from "../../core/errors.ts";
+import type { Caller, Operation, Outcome } from "../../core/operation.ts";
+import { ToolResult } from "../../core/result.ts";
+import { localPrincipal } from "../../core/principal.ts";
+import type { ToolDefinition } from "../../core/tool.ts";
+import { Session, type Exchange } from "../../wire/endpoint.ts";
+import { parse, type JsonRpcNotification } from "../../wire/jsonrpc.ts";
+import { legacyVersions, metaKeys } from "../../wire/protocol.ts";
+import { McpServerShell, type ShellOptions } from "./shell.ts";
+
+const echo: ToolDefinition = {
+  name: "echo",
+  inputSchema: { type: "object" },
+  title: "Echo",
+  icons: [{ src: "data:," }],
+};
+
+interface FakeCaller extends Caller {
+  changed(): void;
+}
+
+function callerOf(
+  answer: (operation: Operation, ctx: ToolContext) => Outcome | Promise<Outcome>,
+  tools: readonly ToolDefinition[] = [echo],
+): FakeCaller {
+  const listeners = new Set<() => void>();
+  return {
+    list: async () => tools,
+    call: async (operation, ctx) => answer(operation, ctx),
+    watch: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    changed: () => listeners.forEach((listener) => listener()),
+  };
+}
+
+const ok = (text: string): Outcome => ({ type: "result", result: ToolResult.success(text) });
+const failure = (error: ToolError): Outcome => ({ type: "error", error });
+
+/** A client on a connection that stays. */
+function connect(caller: Caller = callerOf(() => ok("done")), options: Partial<ShellOptions> = {}) {
+  const shell = new McpServerShell({ caller, serverInfo: { name: "test", version: "1" }, ...options });
+  const unsolicited: JsonRpcNotification[] = [];
+  const notified: JsonRpcNotification[] = [];
+  const session = new Session((notification) => unsolicited.push(notification));
+  const exchange: Exchange = {
+    principal: localPrincipal,
+    session,
+    cancellation: new Cancellation(),
+    notify: (notification) => notified.push(notification),
+  };
+  const raw = async (text: string, over: Exchange = exchange) => {
+    const reply = await shell.handle(parse(text), over);
+    return reply && { ...JSON.parse(reply.text), status: reply.status };
+  };
+  const send = (message: object, over?: Exchange) =>
+    raw(JSON.stringify({ jsonrpc: "2.0", ...message }), over);
+  const initialize = async (protocolVersion: string = legacyVersions[0]) => {
+    const reply = await send({
+      id: "init",
+      method: "initialize",
+      params: { protocolVersion, capabilities: {}, clientInfo: { name: "c", version: "2" } },
+    });
+    await send({ method: "notifications/initialized" });
+    return reply;
+  };
+  return { shell, session, exchange, unsolicited, notified, raw, send, initialize };
+}
+
+const modernMeta = { [metaKeys.protocolVersion]: "2026-07-28", [metaKeys.clientCapabilities]: {} };
+const modernCall = { id: 1, method: "tools/call", params: { name: "echo", _meta: modernMeta } };
+
+/** An exchange of a modern HTTP request. */
+const overHttp = (headers: Record<string, string>): Exchange => ({
+  principal: localPrincipal,
+  headers: (name) => headers[name],
+  cancellation: new Cancellation(),
+  notify: () => {},
+});
+
+describe("the legacy era", () => {
+  it.each(legacyVersions)("echoes revision %s", async (version) => {
+    const { initialize } = connect();
+    expect((await initialize(version)).result.protocolVersion).toBe(version);
+  });
+
+  it.each(["2026-07-28", "1999-01-01"])(
+    "offers its newest session revision to a client that asks for %s",
+    async (version) => {
+      const { initialize } = connect();
+      expect((await initialize(version)).result.protocolVersion).toBe("2025-11-25");
+    },
+  );
+
+  it("says who it is and what it can do", async () => {
+    const { initialize } = connect(undefined, { instructions: "Be kind." });
+    expect((await initialize()).result).toEqual({
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: { listChanged: true }, logging: {} },
+      serverInfo: { name: "test", version: "1" },
+      instructions: "Be kind.",
+    });
+  });
+
+  it("refuses everything but ping before initialize", async () => {
+    const { send } = connect();
+    expect(await send({ id: 1, method: "tools/list" })).toMatchObject({
+      error: { code: -32002, message: "Server not initialized" },
+    });
+    expect(await send({ id: 2, method: "ping" })).toMatchObject({ id: 2, result: {} });
+  });
+
+  it("refuses an initialize without a version", async () => {
+    const { send } = connect();
+    expect((await send({ id: 1, method: "initialize", params: {} })).error.code).toBe(-32602);
+  });
+
+  it("lists definitions with every member that they have, and no result type", async () => {
+    const { initialize, send } = connect();
+    await initialize();
+    expect((await send({ id: 1, method: "tools/list" })).result).toEqual({ tools: [echo] });
+  });
+
+  it("answers an empty list for no tools", async () => {
+    const { initialize, send } = connect(callerOf(() => ok(""), []));
+    await initialize();
+    expect((await send({ id: 1, method: "tools/list", params: {} })).result).toEqual({ tools: [] });
+  });
+
+  it("does not know the modern era's methods", async () => {
+    const { initialize, send } = connect();
+    await initialize();
+    expect(await send({ id: 1, method: "resources/frobnicate" })).toMatchObject({
+      error: { code: -32601, message: "Method not found: resources/frobnicate" },
+      status: 200,
+    });
+  });
+
+  it("tells every session that was opened of a change, once for a burst", async () => {
+    const caller = callerOf(() => ok(""));
+    const opened = connect(caller);
+    await opened.initialize();
+    caller.changed();
+    caller.changed();
+    await Promise.resolve();
+    expect(opened.unsolicited).toEqual([{ jsonrpc: "2.0", method: "notifications/tools/list_changed" }]);
+  });
+
+  it("tells nothing to a session that was not opened, or has ended", async () => {
+    const caller = callerOf(() => ok(""));
+    const { shell, session, unsolicited, initialize } = connect(caller);
+    caller.changed();
+    await Promise.resolve();
+    await initialize();
+    shell.closed(session);
+    caller.changed();
+    await Promise.resolve();
+    expect(unsolicited).toEqual([]);
+  });
+
+  it("wants a session on HTTP", async () => {
+    const { send } = connect();
+    const reply = await send({ id: 1, method: "tools/list" }, overHttp({}));
+    expect(reply).toMatchObject({ status: 400, error: { code: -32600 } });
+    expect(reply.error.message).toContain("Mcp-Session-Id");
+  });
+});
+
+describe("logs and progress", () => {
+  const chatty = callerOf((_operation, ctx) => {
+    ctx.log("debug", "quiet");
+    ctx.log("error", { why: "loud" }, "disk");
+    ctx.progress({ progress: 1, total: 2, message: "half" });
+    ctx.progress({ progress: 1 });
+    return ok("done");
+  });
+  const methodsOf = (sent: readonly JsonRpcNotification[]) => sent.map((notification) => notification.method);
+
+  it("reach the request that asked, growing progress only", async () => {
+    const { initialize, send, notified } = connect(chatty);
+    await initialize();
+    await send({ id: 1, method: "tools/call", params: { name: "echo", _meta: { progressToken: "t" } } });
+    expect(notified).toEqual([
+      {
+        jsonrpc: "2.0",
+        method: "notifications/message",
+        params: { level: "error", logger: "disk", data: { why: "loud" } },
+      },
+      {
+        jsonrpc: "2.0",
+        method: "notifications/progress",
+        params: { progressToken: "t", progress: 1, total: 2, message: "half" },
+      },
+    ]);
+  });
+
+  it("obey logging/setLevel", async () => {
+    const { initialize, send, notified } = connect(chatty);
+    await initialize();
+    await send({ id: 1, method: "logging/setLevel", params: { level: "emergency" } });
+    await send({ id: 2, method: "tools/call", params: { name: "echo" } });
+    expect(notified).toEqual([]);
+    expect((await send({ id: 3, method: "logging/setLevel", params: { level: "loud" } })).error.code).toBe(
+      -32602,
+    );
+  });
+
+  it("need a level in the modern era", async () => {
+    const { send, notified } = connect(chatty);
+    await send(modernCall);
+    expect(notified).toEqual([]);
+    await send({
+      ...modernCall,
+      params: { name: "echo", _meta: { ...modernMeta, [metaKeys.logLevel]: "debug" } },
+    });
+    expect(methodsOf(notified)).toEqual(["notifications/message", "notifications/message"]);
+    const bad = { ...modernMeta, [metaKeys.logLevel]: "loud" };
+    expect((await send({ ...modernCall, params: { name: "echo", _meta: bad } })).error.code).toBe(-32602);
+  });
+
+  it("stop with the answer", async () => {
+    let late: ToolContext | undefined;
+    const { send, notified } = connect(callerOf((_operation, ctx) => ((late = ctx), ok("done"))));
+    await send({ ...modernCall, params: { name: "echo", _meta: { ...modernMeta, progressToken: 1 } } });
+    late?.progress({ progress: 1 });
+    expect(notified).toEqual([]);
+  });
+});
+
+describe("the modern era", () => {
+  it("needs no handshake, completes results and says who answered", async () => {
+    const { send } = connect();
+    expect((await send(modernCall)).result).toEqual({
+      resultType: "complete",
+      content: [{ type: "text", text: "done" }],
+      _meta: { [metaKeys.serverInfo]: { name: "test", version: "1" } },
+    });
+  });
+
+  it("lists with cache hints", async () => {
+    const { send } = connect();
+    const { result } = await send({ id: 1, method: "tools/list", params: { _meta: modernMeta } });
+    expect(result).toMatchObject({ resultType: "complete", tools: [echo], ttlMs: 0, cacheScope: "private" });
+  });
+
+  it("can be discovered", async () => {
+    const { send } = connect();
+    const { result } = await send({ id: 1, method: "server/discover", params: { _meta: modernMeta } });
+    expect(result).toMatchObject({
+      resultType: "complete",
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: {}, logging: {} },
+      cacheScope: "public",
+    });
+    expect(result.ttlMs).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["no _meta", "server/discover", undefined],
+    ["no capabilities", "tools/list", { [metaKeys.protocolVersion]: "2026-07-28" }],
+    ["a version that is no string", "tools/list", { ...modernMeta, [metaKeys.protocolVersion]: 7 }],
+  ])("refuses a request with %s", async (_what, method, _meta) => {
+    const { send } = connect();
+    expect(await send({ id: 1, method, params: { ...(_meta && { _meta }) } })).toMatchObject({
+      status: 400,
+      error: { code: -32602 },
+    });
+  });
+
+  it("names the versions that it has to a client of another", async () => {
+    const { send } = connect();
+    const _meta = { ...modernMeta, [metaKeys.protocolVersion]: "1900-01-01" };
+    expect(await send({ id: 1, method: "tools/list", params: { _meta } })).toMatchObject({
+      status: 400,
+      error: {
+        code: -32022,
+        data: { requested: "1900-01-01", supported: ["2026-07-28", ...legacyVersions] },
+      },
+    });
+  });
+
+  it("answers 404 to an unknown method, and to those of the other era", async () => {
+    const { send } = connect();
+    for (const method of ["ping", "initialize", "logging/setLevel", "nonsense"])
+      expect(await send({ id: 1, method, params: { _meta: modernMeta } })).toMatchObject({
+        status: 404,
+        error: { code: -32601 },
+      });
+  });
+
+  const good = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo" };
+
+  it("takes headers that say what the body says, encoded or not", async () => {
+    const { send } = connect();
+    expect((await send(modernCall, overHttp(good))).result.isError).toBeUndefined();
+    const encoded = { ...good, "mcp-name": `=?base64?${btoa("echo")}?=` };
+    expect((await send(modernCall, overHttp(encoded))).status).toBe(200);
+  });
+
+  it.each([
+    ["another version", { ...good, "mcp-protocol-version": "2025-11-25" }],
+    ["no version", { "mcp-method": "tools/call", "mcp-name": "echo" }],
+    ["another method", { ...good, "mcp-method": "tools/list" }],
+    ["another name", { ...good, "mcp-name": "rm" }],
+    ["no name", { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" }],
+    ["a name in broken base64", { ...good, "mcp-name": "=?base64?%%%?=" }],
+  ])("refuses headers with %s", async (_what, headers) => {
+    const { send } = connect();
+    expect(await send(modernCall, overHttp(headers))).toMatchObject({ status: 400, error: { code: -32020 } });
+  });
+
+  it("serves both eras on one connection", async () => {
+    const { initialize, send } = connect();
+    await initialize();
+    expect((await send(modernCall)).result.resultType).toBe("complete");
+    expect((await send({ id: 2, method: "tools/list" })).result.resultType).toBeUndefined();
+  });
+});
+
+describe("calls", () => {
+  it("carry who asks, and what the gateway adds", async () => {
+    const seen: ToolContext[] = [];
+    const caller = callerOf((_operation, ctx) => (seen.push(ctx), ok("")));
+    const { initialize, send, session } = connect(caller, { context: { workspacePath: "/w" } });
+    await initialize();
+    await send({ id: 1, method: "tools/call", params: { name: "echo" } });
+    const keyed = {
+      ...modernMeta,
+      "dev.toolgate/session": "mine",
+      [metaKeys.clientInfo]: { name: "m", version: "3" },
+    };
+    await send({ ...modernCall, params: { name: "echo", _meta: keyed } });
+    expect(seen[0]).toMatchObject({
+      sessionKey: session.id,
+      client: { name: "c", version: "2" },
+      principal: { id: "local" },
+      workspacePath: "/w",
+    });
+    expect(seen[1]).toMatchObject({ sessionKey: "mine", client: { name: "m", version: "3" } });
+  });
+
+  it("pass unknown members of a result on and keep metadata inside", async () => {
+    const result = {
+      ...ToolResult.success("x"),
+      structuredContent: [1],
+      extra: { odd: true },
+      metadata: { secret: 1 },
+    };
+    const { send } = connect(callerOf(() => ({ type: "result", result })));
+    const reply = await send(modernCall);
+    expect(reply.result).toMatchObject({ odd: true, structuredContent: [1] });
+    expect(JSON.stringify(reply)).not.toContain("secret");
+  });
+
+  it.each([
+    ["no name", {}],
+    ["a name that is no string", { name: 7 }],
+    ["arguments that are no object", { name: "echo", arguments: [1] }],
+  ])("with %s are malformed", async (_what, params) => {
+    const { initialize, send } = connect();
+    await initialize();
+    expect((await send({ id: 1, method: "tools/call", params })).error.code).toBe(-32602);
+  });
+
+  it("without an id are not run, and logged once", async () => {
+    let runs = 0;
+    const lines: string[] = [];
+    const { initialize, send } = connect(
+      callerOf(() => (runs++, ok(""))),
+      { log: (_level, message) => lines.push(message) },
+    );
+    await initialize();
+    expect(await send({ method: "tools/call", params: { name: "echo" } })).toBeUndefined();
+    expect({ runs, lines: lines.length }).toEqual({ runs: 0, lines: 1 });
+  });
+
+  it("run side by side and are told at once when cancelled, without an answer", async () => {
+    let started!: () => void;
+    const running = new Promise<void>((resolve) => (started = resolve));
+    const { initialize, send } = connect(
+      callerOf(async (operation, ctx) => {
+        if (operation.arguments["fast"]) return ok("fast");
+        started();
+        await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+        return ok("too late");
+      }),
+    );
+    await initialize();
+    const slow = send({ id: "slow", method: "tools/call", params: { name: "echo" } });
+    await running;
+    const fast = await send({
+      id: "fast",
+      method: "tools/call",
+      params: { name: "echo", arguments: { fast: true } },
+    });
+    expect(fast.result.content[0].text).toBe("fast");
+    await send({ method: "notifications/cancelled", params: { requestId: "slow" } });
+    await expect(slow).resolves.toBeUndefined();
+  });
+
+  it("refuse an id that is in use, and free it afterwards", async () => {
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const { initialize, send } = connect(callerOf(async () => (await held, ok(""))));
+    await initialize();
+    const call = { id: 1, method: "tools/call", params: { name: "echo" } };
+    const first = send(call);
+    expect((await send(call)).error.code).toBe(-32600);
+    release();
+    expect((await first).result).toBeDefined();
+    expect((await send(call)).result).toBeDefined();
+  });
+
+  it("ignore a cancellation of what is unknown or malformed", async () => {
+    const { initialize, send } = connect();
+    await initialize();
+    for (const params of [{ requestId: 99 }, { requestId: { a: 1 } }, {}])
+      expect(await send({ method: "notifications/cancelled", params })).toBeUndefined();
+  });
+
+  it("end when their connection does", async () => {
+    const { shell, session, initialize, send } = connect(
+      callerOf(async (_operation, ctx) => {
+        queueMicrotask(() => shell.closed(session));
+        await new Promise((resolve) => ctx.cancellation.onCancel(resolve));
+        return ok("");
+      }),
+    );
+    await initialize();
+    expect(await send({ id: 1, method: "tools/call", params: { name: "echo" } })).toBeUndefined();
+  });
+
+  it("hide a fault of ours", async () => {
+    const { initialize, send } = connect({
+      list: async () => {
+        throw new Error("secret path");
+      },
+      call: async () => ok(""),
+      watch: () => () => {},
+    });
+    await initialize();
+    const reply = await send({ id: 1, method: "tools/list" });
+    expect(reply).toMatchObject({ status: 500, error: { code: -32603, message: "Internal error" } });
+    expect(JSON.stringify(reply)).not.toContain("secret");
+  });
+});
+
+describe("errors of a call", () => {
+  const upstream = (code: number) =>
+    new ToolError("UpstreamError", 'Upstream "fs": no', {
+      data: { error: { code, message: "no", data: { a: 1 } } },
+    });
+
+  it.each([
+    [new ToolError("TooManyRequests", "Too many requests in flight"), -32603, 429],
+    [upstream(-32050_0), -32050_0, 200],
+    [upstream(-32002), -32603, 200],
+    [upstream(-32042), -32603, 200],
+    [upstream(-32077), -32603, 200],
+  ])("%s", async (error, code, status) => {
+    const { send } = connect(callerOf(() => failure(error)));
+    expect(await send(modernCall)).toMatchObject({ status, error: { code, message: error.message } });
+  });
+
+  it("keep an upstream's code and data for a legacy client", async () => {
+    const { initialize, send } = connect(callerOf(() => failure(upstream(-32002))));
+    await initialize();
+    expect((await send({ id: 1, method: "tools/call", params: { name: "echo" } })).error).toEqual({
+      code: -32002,
+      message: 'Upstream "fs": no',
+      data: { a: 1 },
+    });
+  });
+});
+
+describe("pages", () => {
+  const tools = ["a", "b", "c", "d", "e"].map((name) => ({ name, inputSchema: { type: "object" } }));
+
+  it("follow a cursor to the end", async () => {
+    const { initialize, send } = connect(
+      callerOf(() => ok(""), tools),
+      { pageSize: 2 },
+    );
+    await initialize();
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { result } = await send({ id: 1, method: "tools/list", params: { ...(cursor && { cursor }) } });
+      names.push(...result.tools.map((tool: ToolDefinition) => tool.name));
+      cursor = result.nextCursor;
+    } while (cursor);
+    expect(names).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  it.each(["", "nonsense", "%%", btoa("-1"), btoa("5"), btoa("1e1"), 7])(
+    "refuse the cursor %j",
+    async (cursor) => {
+      const { initialize, send } = connect(
+        callerOf(() => ok(""), tools),
+        { pageSize: 2 },
+      );
+      await initialize();
+      expect((await send({ id: 1, method: "tools/list", params: { cursor } })).error.code).toBe(-32602);
+    },
+  );
+});
+
+describe("dialects", () => {
+  const unknown = callerOf((operation) => failure(ToolError.notFound(operation.name)));
+
+  it.each([
+    ["mcp", { error: { code: -32602, message: "Unknown tool: x" } }],
+    ["nvim", { error: { code: -32601, message: "Tool not found: x" } }],
+    ["clawft", { result: { isError: true, content: [{ type: "text", text: "Unknown tool: x" }] } }],
+  ] as const)("%s: an unknown tool", async (dialect, expected) => {
+    const { initialize, send } = connect(unknown, { dialect });
+    await initialize();
+    expect(await send({ id: 1, method: "tools/call", params: { name: "x" } })).toMatchObject(expected);
+  });
+
+  it.each([
+    ["mcp", { jsonrpc: "2.0", error: { code: -32700, message: "Parse error" }, status: 400 }],
+    ["nvim", { jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" }, status: 400 }],
+    ["clawft", { jsonrpc: "2.0", id: null, error: { code: -32600, message: "Parse error" }, status: 400 }],
+  ] as const)("%s: bad JSON", async (dialect, expected) => {
+    const { raw } = connect(undefined, { dialect });
+    expect(await raw("{nonsense")).toEqual(expected);
+  });
+
+  it.each(["mcp", "nvim", "clawft"] as const)("%s: what is no request", async (dialect) => {
+    const { raw } = connect(undefined, { dialect });
+    for (const text of ["7", "null", '"x"', '{"jsonrpc":"1.0","method":"ping"}', "{}"])
+      expect(await raw(text)).toMatchObject({ error: { code: -32600, message: "Invalid Request" } });
+    expect(await raw('{"jsonrpc":"1.0","id":3,"method":"ping"}')).toMatchObject({ id: 3 });
+  });
+
+  it("clawft refuses even an early ping", async () => {
+    const { send } = connect(undefined, { dialect: "clawft" });
+    expect((await send({ id: 1, method: "ping" })).error.code).toBe(-32002);
+  });
+
+  it("name the limit that a message broke", async () => {
+    const { shell, exchange } = connect();
+    const reply = await shell.handle({ kind: "invalid", reason: "size", limit: 4096 }, exchange);
+    expect(JSON.parse(reply!.text)).toEqual({
+      jsonrpc: "2.0",
+      error: { code: -32600, message: "Message too large: the limit is 4096 bytes" },
+    });
+  });
+});
+
+describe("batches", () => {
+  const batch = JSON.stringify([
+    { jsonrpc: "2.0", id: 1, method: "ping" },
+    { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } },
+    { jsonrpc: "2.0", id: 2, method: "tools/list" },
+    7,
+  ]);
+
+  it("are served in a 2025-03-26 session", async () => {
+    const { initialize, shell, exchange } = connect();
+    await initialize("2025-03-26");
+    const reply = await shell.handle(parse(batch), exchange);
+    expect(JSON.parse(reply!.text)).toMatchObject([{ id: 1 }, { id: 2 }, { error: { code: -32600 } }]);
+    const quiet = JSON.stringify([{ jsonrpc: "2.0", method: "notifications/initialized" }]);
+    expect(await shell.handle(parse(quiet), exchange)).toBeUndefined();
+  });
+
+  it.each(["2024-11-05", "2025-06-18", "2025-11-25"])("are one error in a %s session", async (version) => {
+    const { initialize, raw } = connect();
+    await initialize(version);
+    expect(await raw(batch)).toMatchObject({ status: 400, error: { code: -32600 } });
+  });
+
+  it("that are empty are no request", async () => {
+    const { initialize, raw } = connect();
+    await initialize("2025-03-26");
+    expect((await raw("[]")).error.code).toBe(-32600);
+  });
+});

@@ -1,0 +1,212 @@
+import type { ToolContextInit } from "../../core/context.ts";
+import type { Log } from "../../core/effects.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import type { Caller } from "../../core/operation.ts";
+import type { ClientInfo } from "../../core/principal.ts";
+import type { Endpoint, Exchange, Reply, Session } from "../../wire/endpoint.ts";
+import { encode, isRequestId, resultResponse, RpcError, rpcErrors } from "../../wire/jsonrpc.ts";
+import type {
+  Incoming,
+  Invalid,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  RequestId,
+} from "../../wire/jsonrpc.ts";
+import { eraOf, metaKeys, metaOf, type Era } from "../../wire/protocol.ts";
+import { methodNotFound } from "../../wire/peer.ts";
+import { dialects, type DialectName } from "./dialect.ts";
+import type { Method, MethodRequest, Server } from "./method.ts";
+import { discover } from "./methods/discover.ts";
+import { initialize } from "./methods/initialize.ts";
+import { ping } from "./methods/ping.ts";
+import { setLevel } from "./methods/setLevel.ts";
+import { toolsCall } from "./methods/toolsCall.ts";
+import { toolsList } from "./methods/toolsList.ts";
+import { checkModern } from "./modern.ts";
+
+const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
+  legacy: new Map([
+    ["initialize", initialize],
+    ["ping", ping],
+    ["logging/setLevel", setLevel],
+    ["tools/list", toolsList],
+    ["tools/call", toolsCall],
+  ]),
+  modern: new Map([
+    ["server/discover", discover],
+    ["tools/list", toolsList],
+    ["tools/call", toolsCall],
+  ]),
+};
+
+export interface ShellOptions {
+  readonly caller: Caller;
+  readonly serverInfo: ClientInfo;
+  readonly instructions?: string;
+  /** Default `mcp`. */
+  readonly dialect?: DialectName;
+  readonly log?: Log;
+  /** Tools in one page of a list. Default: all. */
+  readonly pageSize?: number;
+  /** What every call's context starts from (the workspace, approvals, ...). */
+  readonly context?: ToolContextInit;
+}
+
+/** An MCP server over a `Caller`: both eras, any door, one connection or thousands. */
+export class McpServerShell implements Endpoint {
+  readonly #server: Server;
+  readonly #sessions = new Set<Session>();
+  readonly #stamp: JsonObject;
+  #changeQueued = false;
+
+  constructor(options: ShellOptions) {
+    const { caller, serverInfo, instructions, log = () => {}, pageSize, context = {} } = options;
+    const dialect = dialects[options.dialect ?? "mcp"];
+    this.#server = { caller, serverInfo, instructions, dialect, log, pageSize, context };
+    this.#stamp = { [metaKeys.serverInfo]: serverInfo };
+    caller.watch(() => this.#toolsChanged());
+  }
+
+  handle(incoming: Incoming, exchange: Exchange): Reply | undefined | Promise<Reply | undefined> {
+    switch (incoming.kind) {
+      case "request":
+        return this.#request(incoming.message, exchange);
+      case "notification":
+        return this.#notification(incoming.message, exchange);
+      case "response":
+        return undefined;
+      case "batch":
+        return this.#batch(incoming.messages, exchange);
+      case "invalid":
+        return this.#refuse(invalid(incoming, this.#server), incoming.id);
+    }
+  }
+
+  closed(session: Session): void {
+    this.#sessions.delete(session);
+    session.inflight.cancelAll("the client is gone");
+  }
+
+  async #request(message: JsonRpcRequest, exchange: Exchange): Promise<Reply | undefined> {
+    const { id } = message;
+    const { session } = exchange;
+    const cancellation = session ? session.inflight.begin(id, exchange.cancellation) : exchange.cancellation;
+    if (!cancellation)
+      return this.#refuse(
+        new RpcError(rpcErrors.invalidRequest, `Request id ${id} is in use`, { status: 400 }),
+        id,
+      );
+    const era = eraOf(message, exchange.headers);
+    let answered = false;
+    const notify = (notification: JsonRpcNotification): void => {
+      if (!answered && !cancellation.cancelled) exchange.notify(notification);
+    };
+    try {
+      const method = this.#method(message, era, exchange);
+      const { params = {} } = message;
+      const request: MethodRequest = {
+        era,
+        message,
+        params,
+        meta: metaOf(message),
+        exchange,
+        cancellation,
+        notify,
+      };
+      const result = await method(this.#server, request);
+      if (cancellation.cancelled) return undefined;
+      return {
+        text: encode(resultResponse(id, era === "modern" ? this.#complete(result) : result)),
+        status: 200,
+      };
+    } catch (error) {
+      return cancellation.cancelled ? undefined : this.#refuse(this.#known(error, message), id);
+    } finally {
+      answered = true;
+      session?.inflight.end(id);
+    }
+  }
+
+  /** The method's function, after what its era demands of every request. Throws `RpcError`. */
+  #method(message: JsonRpcRequest, era: Era, exchange: Exchange): Method {
+    if (era === "modern") checkModern(message, exchange.headers);
+    else this.#checkLegacy(message, exchange);
+    const method = methods[era].get(message.method);
+    if (method) return method;
+    throw methodNotFound(message.method, era === "modern" ? 404 : 200);
+  }
+
+  #checkLegacy({ method }: JsonRpcRequest, { session, headers }: Exchange): void {
+    if (session?.legacy || (session && method === "initialize")) return;
+    if (!session && headers)
+      throw new RpcError(
+        rpcErrors.invalidRequest,
+        "The Mcp-Session-Id header is missing. Call initialize first and send the id that it answers with.",
+        { status: 400 },
+      );
+    if (method === "ping" && this.#server.dialect.pingsEarly) return;
+    throw new RpcError(rpcErrors.notInitialized, "Server not initialized");
+  }
+
+  #notification(message: JsonRpcNotification, exchange: Exchange): undefined {
+    const { session } = exchange;
+    const { method, params } = message;
+    if (method === "notifications/cancelled") {
+      const id = params?.["requestId"];
+      if (isRequestId(id)) session?.inflight.cancel(id, params?.["reason"] ?? "cancelled by the client");
+    } else if (method === "notifications/initialized") {
+      if (session?.legacy) this.#sessions.add(session);
+    } else if (methods.legacy.has(method) || methods.modern.has(method)) {
+      this.#server.log(
+        "warning",
+        `${method} came without an id: it was not run, and there is nobody to answer`,
+      );
+    }
+    return undefined;
+  }
+
+  /** Only revision 2025-03-26 has batches; elsewhere one reply refuses the whole. */
+  async #batch(messages: readonly Incoming[], exchange: Exchange): Promise<Reply | undefined> {
+    if (exchange.session?.legacy?.protocolVersion !== "2025-03-26")
+      return this.#refuse(new RpcError(rpcErrors.invalidRequest, "Invalid Request", { status: 400 }));
+    const replies = await Promise.all(messages.map((message) => this.handle(message, exchange)));
+    const texts = replies.flatMap((reply) => (reply ? [reply.text] : []));
+    return texts.length === 0 ? undefined : { text: `[${texts.join(",")}]`, status: 200 };
+  }
+
+  /** What a modern result carries beside its members (specification 2026-07-28, basic, Responses). */
+  #complete(result: JsonObject): JsonObject {
+    const meta = result["_meta"];
+    const _meta = isObject(meta) ? { ...meta, ...this.#stamp } : this.#stamp;
+    return { ...result, resultType: "complete", _meta };
+  }
+
+  #refuse(error: RpcError, id?: RequestId): Reply {
+    return { text: encode(error.toResponse(id ?? this.#server.dialect.missingId)), status: error.status };
+  }
+
+  /** Anything but an `RpcError` is a fault of ours: its message stays in the log. */
+  #known(error: unknown, message: JsonRpcRequest): RpcError {
+    if (error instanceof RpcError) return error;
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#server.log("error", `${message.method} failed`, { error: detail });
+    return new RpcError(rpcErrors.internalError, "Internal error", { status: 500 });
+  }
+
+  /** A burst of changes is one notification. */
+  #toolsChanged(): void {
+    if (this.#changeQueued) return;
+    this.#changeQueued = true;
+    queueMicrotask(() => {
+      this.#changeQueued = false;
+      for (const session of this.#sessions)
+        session.notify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    });
+  }
+}
+
+function invalid({ reason, limit }: Invalid, { dialect }: Server): RpcError {
+  if (reason === "parse") return dialect.parseError();
+  const message = reason === "size" ? `Message too large: the limit is ${limit} bytes` : "Invalid Request";
+  return new RpcError(rpcErrors.invalidRequest, message, { status: 400 });
+}

@@ -1,0 +1,116 @@
+import type { ToolContext } from "../core/context.ts";
+import type { Log } from "../core/effects.ts";
+import { ToolError, toolErrorCodes } from "../core/errors.ts";
+import { isObject } from "../core/json.ts";
+import type {
+  Caller,
+  Item,
+  Middleware,
+  Operation,
+  Outcome,
+  ResolvedOperation,
+  Resolver,
+} from "../core/operation.ts";
+import { ToolResult, type ToolOutput } from "../core/result.ts";
+import { compose } from "./compose.ts";
+
+export interface CallerOptions {
+  readonly resolver: Resolver;
+  /** Outermost first. */
+  readonly middleware?: readonly Middleware[];
+  readonly log?: Log;
+}
+
+/** The one call path: resolve the name once, walk the chain, execute, normalise. Every door ends here. */
+export function createCaller({ resolver, middleware = [], log = () => {} }: CallerOptions): Caller {
+  const chain = compose(middleware, execute);
+  const filters = middleware.filter((layer) => layer.visible);
+
+  /** A filter that throws hides: what cannot be judged is not shown. */
+  const isVisible = (item: Item, ctx: ToolContext): boolean =>
+    filters.every((filter) => {
+      try {
+        return filter.visible!(item, ctx);
+      } catch (error) {
+        log("error", `${filter.name} could not judge ${item.canonicalName}, so it is hidden`, {
+          error: String(error),
+        });
+        return false;
+      }
+    });
+
+  const failed = (error: unknown, operation: ResolvedOperation): Outcome => {
+    const known = error instanceof ToolError ? error : unexpected(error, operation, log);
+    if (toolErrorCodes[known.code].as === "error") return { type: "error", error: known };
+    const result = ToolResult.withMetadata(ToolResult.error(known.message), { code: known.code });
+    return { type: "result", result };
+  };
+
+  const attempt = async (operation: ResolvedOperation, ctx: ToolContext): Promise<Outcome> => {
+    try {
+      return { type: "result", result: await chain(operation, ctx) };
+    } catch (error) {
+      const outcome = failed(error, operation);
+      const otherwise = operation.item?.otherwise;
+      const goesOn = otherwise && outcome.type === "error" && outcome.error.code === "NotFound";
+      return goesOn ? attempt(judge(operation, otherwise, ctx), ctx) : outcome;
+    }
+  };
+
+  const judge = (operation: Operation, item: Item | undefined, ctx: ToolContext): ResolvedOperation => {
+    const { kind, name, arguments: args, meta } = operation;
+    const base = { kind, name, arguments: args, ...(meta && { meta }) };
+    if (!item || !isVisible(item, ctx)) return { ...base, canonicalName: name };
+    return { ...base, canonicalName: item.canonicalName, item };
+  };
+
+  const resolve = async (operation: Operation, ctx: ToolContext): Promise<ResolvedOperation> => {
+    try {
+      return judge(operation, await resolver.resolve(operation.name), ctx);
+    } catch (error) {
+      const failure = error instanceof ToolError ? error : ToolError.notFound(operation.name);
+      if (failure !== error) log("error", `cannot resolve ${operation.name}`, { error: String(error) });
+      return { ...operation, canonicalName: operation.name, failure };
+    }
+  };
+
+  return {
+    async list(ctx) {
+      const items = await resolver.items();
+      return items.filter((item) => isVisible(item, ctx)).map((item) => item.definition);
+    },
+    async call(operation, ctx) {
+      return attempt(await resolve(operation, ctx), ctx);
+    },
+    watch: (listener) => resolver.watch(listener),
+  };
+}
+
+/** The end of the chain: the provider, under its own name for the tool. */
+async function execute(operation: ResolvedOperation, ctx: ToolContext): Promise<ToolResult> {
+  const { item } = operation;
+  if (!item) throw operation.failure ?? ToolError.notFound(operation.name);
+  if (ctx.cancellation.cancelled) throw new ToolError("Cancelled", "The call was cancelled before it ran.");
+  return normalise(await item.provider.callTool(item.name, operation.arguments, ctx), operation);
+}
+
+function normalise(output: ToolOutput, operation: ResolvedOperation): ToolResult {
+  if (typeof output === "string") return ToolResult.success(output);
+  if (isObject(output) && Array.isArray(output["content"])) return output;
+  throw new ToolError(
+    "InvalidOutput",
+    `${operation.canonicalName} answered neither a string nor a result with a content array.`,
+  );
+}
+
+/** What a stranger's code threw may hold secrets: its message stays in the log, the caller gets a reference to it. */
+function unexpected(error: unknown, operation: ResolvedOperation, log: Log): ToolError {
+  const reference = crypto.randomUUID().slice(0, 8);
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  log("error", `${operation.canonicalName} failed unexpectedly`, { reference, error: detail });
+  return new ToolError(
+    "ExecutionFailed",
+    `${operation.canonicalName} failed unexpectedly. The log has the details under reference ${reference}.`,
+    { cause: error },
+  );
+}
