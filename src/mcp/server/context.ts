@@ -8,6 +8,9 @@ import { toLogLevel } from "./methods/setLevel.ts";
 /** The client's own name for its conversation, on doors that have no session. */
 const sessionKey = "dev.toolgate/session";
 
+/** W3C Trace Context and Baggage (specification 2026-07-28, basic, OpenTelemetry trace context): they travel on to upstreams. */
+const traceKeys = ["traceparent", "tracestate", "baggage"] as const;
+
 /** The context of one request: who asks, and the way back for progress and logs. */
 export function contextOf(server: Server, request: MethodRequest): ToolContext {
   const { exchange, meta, era } = request;
@@ -21,6 +24,9 @@ export function contextOf(server: Server, request: MethodRequest): ToolContext {
     sessionKey: legacy ? exchange.session!.id : typeof named === "string" ? named : "",
   };
   if (client) init.client = client;
+  for (const key of traceKeys) {
+    if (typeof meta[key] === "string") init.metadata = { ...init.metadata, [key]: meta[key] };
+  }
   const onProgress = progressSender(request);
   if (onProgress) init.onProgress = onProgress;
   const level = legacy ? (legacy.logLevel ?? "info") : modernLevel(request);

@@ -327,7 +327,8 @@ describe("calls", () => {
     await send({ id: 1, method: "tools/call", params: { name: "echo" } });
     const keyed = {
       ...modernMeta,
-      "dev.toolgate/session": "mine",
+      ...modernMeta,
+      traceparent: "00-a-b-01",
       [metaKeys.clientInfo]: { name: "m", version: "3" },
     };
     await send({ ...modernCall, params: { name: "echo", _meta: keyed } });
@@ -337,7 +338,11 @@ describe("calls", () => {
       principal: { id: "local" },
       workspacePath: "/w",
     });
-    expect(seen[1]).toMatchObject({ sessionKey: "mine", client: { name: "m", version: "3" } });
+    expect(seen[1]).toMatchObject({
+      metadata: { traceparent: "00-a-b-01" },
+      sessionKey: "mine",
+      client: { name: "m", version: "3" },
+    });
   });
 
   it("pass unknown members of a result on and keep metadata inside", async () => {
