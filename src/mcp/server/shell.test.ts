@@ -327,7 +327,7 @@ describe("calls", () => {
     await send({ id: 1, method: "tools/call", params: { name: "echo" } });
     const keyed = {
       ...modernMeta,
-      ...modernMeta,
+      "dev.toolgate/session": "mine",
       traceparent: "00-a-b-01",
       [metaKeys.clientInfo]: { name: "m", version: "3" },
     };
