@@ -1,0 +1,455 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { FakeClock } from "../../../test/helpers/fakeClock.ts";
+import type { Incoming, JsonRpcMessage } from "../../wire/jsonrpc.ts";
+import type { Link } from "../../wire/link.ts";
+import { dialHttp, HttpError, SessionLost, type DialHttpOptions } from "./dial.ts";
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+interface Seen {
+  readonly method: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: { id?: number; method?: string };
+}
+
+type Handler = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
+
+/** A real server and a link to it. `handle` answers the requests; what came is in `seen`. */
+async function serve(handle: Handler, options: Partial<DialHttpOptions> = {}) {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    void request.toArray().then((chunks) => {
+      const text = Buffer.concat(chunks as Buffer[]).toString();
+      const one = {
+        method: request.method!,
+        headers: request.headers,
+        body: text ? (JSON.parse(text) as object) : {},
+      };
+      seen.push(one);
+      handle(one, response, request);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const clock = new FakeClock();
+  const messages: Incoming[] = [];
+  let wake = (): void => {};
+  const link = await dialHttp({ url: `${address}?key=secret`, clock, ...options })({
+    message(incoming) {
+      messages.push(incoming);
+      wake();
+    },
+    closed: (error) => expect.unreachable(error.message),
+  });
+  cleanups.push(
+    () => link.close(),
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  /** Resolves when `count` messages have come. */
+  const arrived = async (count: number): Promise<Incoming[]> => {
+    while (messages.length < count) await new Promise<void>((resolve) => (wake = resolve));
+    return messages;
+  };
+  return { link, seen, messages, arrived, clock, address };
+}
+
+const json = (
+  response: ServerResponse,
+  value: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): void => {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
+};
+const stream = (response: ServerResponse): ServerResponse =>
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+
+const request = (method: string, params: object = {}, id = 1): JsonRpcMessage => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params: { ...params },
+});
+const modern = (method: string, params: object = {}, id = 1): JsonRpcMessage =>
+  request(method, { ...params, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }, id);
+const answer = (id: unknown, result: object = {}) => ({ jsonrpc: "2.0", id, result });
+const echo: Handler = ({ body }, response) => json(response, answer(body.id, { method: body.method }));
+const failure = (sent: void | Promise<void>): Promise<Error> =>
+  Promise.resolve(sent).then(
+    () => expect.unreachable("it was sent"),
+    (error: Error) => error,
+  );
+const initialized: JsonRpcMessage = { jsonrpc: "2.0", method: "notifications/initialized" };
+
+/** The handshake of a legacy server that gives the session `s1`; `rest` handles all else. */
+const legacy =
+  (rest: Handler): Handler =>
+  (one, response, req) => {
+    if (one.body.method === "initialize")
+      json(response, answer(one.body.id), 200, { "mcp-session-id": "s1" });
+    else rest(one, response, req);
+  };
+async function shakeHands(link: Link): Promise<void> {
+  await link.send(request("initialize"));
+  link.negotiated!("2025-11-25");
+  await link.send(initialized);
+}
+
+test("a modern request repeats its version, method and name in headers", async () => {
+  const { link, seen, messages } = await serve(echo, {
+    headers: { Authorization: "Bearer t", ACCEPT: "no" },
+  });
+  await link.send(modern("tools/call", { name: "größe" }), { headers: { "Mcp-Param-Region": "eu" } });
+  await link.send(modern("resources/read", { uri: "file:///x" }, 2));
+  await link.send(modern("tools/list", {}, 3));
+  expect(seen[0]?.headers).toMatchObject({
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    authorization: "Bearer t",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": `=?base64?${Buffer.from("größe").toString("base64")}?=`,
+    "mcp-param-region": "eu",
+  });
+  expect(seen[1]?.headers["mcp-name"]).toBe("file:///x");
+  expect(seen[2]?.headers).not.toHaveProperty("mcp-name");
+  expect(messages.map((one) => one.kind === "response" && one.message.id)).toEqual([1, 2, 3]);
+});
+
+test("a legacy session: no version before it is agreed, then version and session on all, and a DELETE at the end", async () => {
+  const { link, seen } = await serve(
+    legacy((one, response, req) => {
+      if (one.method !== "POST") response.writeHead(405).end();
+      else if (one.body.id === undefined) response.writeHead(202).end();
+      else echo(one, response, req);
+    }),
+  );
+  await shakeHands(link);
+  await link.send(request("tools/call", { name: "x" }, 2));
+  await link.close();
+  const [first, ...others] = seen;
+  expect(first?.headers).not.toHaveProperty("mcp-protocol-version");
+  expect(first?.headers).not.toHaveProperty("mcp-session-id");
+  expect(others.map(({ method }) => method).toSorted()).toEqual(["DELETE", "GET", "POST", "POST"]);
+  for (const { headers } of others) {
+    expect(headers).toMatchObject({ "mcp-protocol-version": "2025-11-25", "mcp-session-id": "s1" });
+    expect(headers).not.toHaveProperty("mcp-method");
+  }
+});
+
+test("an event stream gives its messages in order, however its bytes are split", async () => {
+  const events = [
+    "\uFEFF: keep-alive\r\n\r\n",
+    "id: 0\ndata:\n\n",
+    "event: ping\ndata: {}\n\n",
+    event({ jsonrpc: "2.0", method: "notifications/progress", params: { message: "größer 🙂" } }),
+    `event: message\r\ndata: {"jsonrpc":"2.0",\r\ndata: "id":1,"result":{"text":"日本"}}\r\n\r\n`,
+  ];
+  const bytes = Buffer.from(events.join(""));
+  const cuts = fc.array(fc.nat(bytes.length), { maxLength: 12 });
+  let chunks: Buffer[] = [];
+  const { link, messages } = await serve((_, response) => {
+    stream(response);
+    // Each piece is flushed before the next, so that pieces arrive as such.
+    const next = (): void => {
+      const chunk = chunks.shift();
+      if (!chunk) response.end();
+      else response.write(chunk, () => setImmediate(next));
+    };
+    next();
+  });
+  await fc.assert(
+    fc.asyncProperty(cuts, async (at) => {
+      const edges = [0, ...at.toSorted((a, b) => a - b), bytes.length];
+      chunks = edges
+        .slice(1)
+        .map((edge, index) => bytes.subarray(edges[index], edge))
+        .filter(({ length }) => length > 0);
+      messages.length = 0;
+      await link.send(request("x"));
+      expect(messages.map(({ kind }) => kind)).toEqual(["notification", "response"]);
+      expect(messages).toMatchObject([
+        { message: { params: { message: "größer 🙂" } } },
+        { message: { result: { text: "日本" } } },
+      ]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test("a notification wants no answer, whatever the server says", async () => {
+  const { link, messages, seen } = await serve((_, response) => {
+    if (seen.length === 1) response.writeHead(202).end();
+    else if (seen.length === 2) json(response, answer(1));
+    else stream(response).write(event(answer(1)));
+  });
+  for (let n = 0; n < 3; n++) await link.send({ jsonrpc: "2.0", method: "notifications/cancelled" });
+  expect(messages).toEqual([]);
+});
+
+test("a batch in one body is passed on as one", async () => {
+  const { link, messages } = await serve((_, response) => json(response, [answer(1), answer(2)]));
+  await link.send(request("x"));
+  expect(messages).toMatchObject([{ kind: "batch", messages: [{ kind: "response" }, { kind: "response" }] }]);
+});
+
+test("a JSON-RPC error in an error's body is the answer, with our id or with none", async () => {
+  for (const id of [{ id: 1 }, { id: null }, {}]) {
+    const error = { code: -32601, message: "no such method" };
+    const { link, messages } = await serve((_, response) =>
+      json(response, { jsonrpc: "2.0", ...id, error }, 404),
+    );
+    await link.send(modern("x"));
+    expect(messages).toEqual([{ kind: "response", message: { jsonrpc: "2.0", id: 1, error } }]);
+  }
+});
+
+test("any other error rejects with status, address without query, and the start of the body", async () => {
+  const { link, address, messages } = await serve((_, response) =>
+    response.writeHead(503).end(`<h1>down\n  for</h1>${"x".repeat(500)}`),
+  );
+  const error = await failure(link.send(request("x")));
+  expect(error).toBeInstanceOf(HttpError);
+  expect(error).toMatchObject({ status: 503 });
+  expect(error.message).toBe(`HTTP 503 from ${address}: <h1>down for</h1>${"x".repeat(183)}`);
+  expect(messages).toEqual([]);
+});
+
+test("a refused login is no answer of the server's, even if it looks like one", async () => {
+  const error = { code: -32001, message: "Unauthorized" };
+  const { link } = await serve((_, response) => json(response, { jsonrpc: "2.0", id: 1, error }, 401));
+  expect(await failure(link.send(request("x")))).toMatchObject({ name: "HttpError", status: 401 });
+});
+
+test("a redirect is not followed, and the error names where it led without secrets", async () => {
+  const { link, seen, address } = await serve(
+    (_, response) => response.writeHead(307, { location: "https://u:p@other.example/mcp?token=1#f" }).end(),
+    { headers: { authorization: "Bearer t" } },
+  );
+  const error = await failure(link.send(request("x")));
+  expect(error.message).toBe(
+    `HTTP 307 from ${address}: it redirects to https://other.example/mcp, and redirects are not followed. ` +
+      "If that is the server, configure that address.",
+  );
+  expect(seen).toHaveLength(1);
+});
+
+test("a page that is no MCP answer is refused with its beginning", async () => {
+  const { link } = await serve((_, response) => response.end("<!doctype html>"));
+  expect((await failure(link.send(request("x")))).message).toContain(
+    "something that is not MCP: <!doctype html>",
+  );
+});
+
+test("a response without the answer rejects: empty, of another request, a stream that just ends", async () => {
+  const { link, seen } = await serve((_, response) => {
+    if (seen.length === 1) response.writeHead(202).end();
+    else if (seen.length === 2) json(response, answer(99));
+    else stream(response).end(event(answer(98)));
+  });
+  for (let n = 0; n < 3; n++)
+    expect((await failure(link.send(request("x")))).message).toMatch(
+      /ended its response \(HTTP 20\d\) without an answer/,
+    );
+});
+
+test("a connection that is cut rejects: before the head, in a body, in a stream", async () => {
+  const { link, seen } = await serve((_, response) => {
+    if (seen.length === 1) return response.destroy();
+    if (seen.length === 2)
+      response.writeHead(200, { "content-type": "application/json", "content-length": "99" });
+    else stream(response);
+    return response.write('{"jsonrpc"', () => response.destroy());
+  });
+  expect((await failure(link.send(request("x")))).message).toMatch(
+    /^Could not reach http:\/\/127\.0\.0\.1:\d+\/mcp: /,
+  );
+  for (let n = 0; n < 2; n++)
+    expect((await failure(link.send(request("x")))).message).toMatch(
+      /^The connection to \S+ broke before the answer/,
+    );
+});
+
+test("a stream that is cut after the answer does not matter", async () => {
+  const { link, messages } = await serve((_, response) => {
+    stream(response).write(event(answer(1)), () => response.destroy());
+  });
+  await link.send(request("x"));
+  expect(messages).toHaveLength(1);
+});
+
+test("a stream that stays open after the answer is closed by and by", async () => {
+  const { link, arrived, clock } = await serve(
+    (_, response) => void stream(response).write(event(answer(1))),
+  );
+  const sent = link.send(request("x"));
+  await arrived(1);
+  expect(clock.waiting).toBe(1);
+  await clock.advance(5_000);
+  await sent;
+  expect(clock.waiting).toBe(0);
+});
+
+test("what is longer than the bound is not read to its end: body, event, endless line", async () => {
+  const { link, messages, seen } = await serve(
+    (_, response, req) => {
+      req.socket.on("error", () => {});
+      if (seen.length === 1) return json(response, answer(1, { text: "x".repeat(2_000) }));
+      stream(response);
+      // Three bytes a character: fewer characters than the bound has bytes.
+      if (seen.length === 2) return response.write(event(answer(1, { text: "日".repeat(500) })));
+      if (seen.length === 3) return response.write(`data: ${"x".repeat(2_000)}`);
+      return response.end(event(answer(1, { text: "x".repeat(900) })));
+    },
+    { maxMessageBytes: 1_000 },
+  );
+  for (let n = 0; n < 3; n++) await link.send(request("x"));
+  expect(messages).toEqual(Array(3).fill({ kind: "invalid", reason: "size", limit: 1_000, id: 1 }));
+  await link.send(request("x"));
+  expect(messages[3]).toMatchObject({ kind: "response" });
+});
+
+test("a session that the server does not know is lost for good, and there is no DELETE for it", async () => {
+  for (const [status, body] of [
+    [404, ""],
+    [404, '{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}'],
+    [
+      400,
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}',
+    ],
+  ] as const) {
+    const { link, seen } = await serve(
+      legacy((one, response) => {
+        if (one.body.id === undefined) response.writeHead(one.method === "GET" ? 405 : 202).end();
+        else response.writeHead(status).end(body);
+      }),
+    );
+    await shakeHands(link);
+    expect(await failure(link.send(request("x", {}, 2)))).toBeInstanceOf(SessionLost);
+    expect(await failure(link.send(request("x", {}, 3)))).toBeInstanceOf(SessionLost);
+    await link.close();
+    expect(seen.filter(({ method, body: { id } }) => method === "DELETE" || id === 3)).toEqual([]);
+  }
+});
+
+test("an unknown method in a session is not a lost session", async () => {
+  const error = { code: -32601, message: "Method not found" };
+  const { link, messages } = await serve(
+    legacy((one, response) => {
+      if (one.body.id === undefined) response.writeHead(one.method === "GET" ? 405 : 202).end();
+      else json(response, { jsonrpc: "2.0", id: 2, error }, 404);
+    }),
+  );
+  await shakeHands(link);
+  await link.send(request("x", {}, 2));
+  expect(messages.at(-1)).toMatchObject({ message: { id: 2, error } });
+});
+
+test("a cancelled modern request closes its stream; a legacy one leaves that to a notification", async () => {
+  let gone!: () => void;
+  const closed = new Promise<void>((resolve) => (gone = resolve));
+  const { link, arrived, clock } = await serve((_, response) => {
+    response.on("close", gone);
+    stream(response).write(event({ jsonrpc: "2.0", method: "notifications/progress" }));
+  });
+  const first = failure(link.send(modern("tools/call", { name: "x" })));
+  await arrived(1);
+  expect(link.cancel!(1)).toBe(true);
+  await closed;
+  expect((await first).message).toContain("broke before the answer");
+  const second = failure(link.send(request("tools/call", { name: "x" }, 2)));
+  await arrived(2);
+  expect(link.cancel!(2)).toBe(false);
+  await clock.advance(5_000);
+  await second;
+  expect(link.cancel!(2)).toBe(false);
+});
+
+test("closing ends every request, and later ones are refused", async () => {
+  const { link, arrived, clock } = await serve((_, response) => {
+    stream(response).write(event({ jsonrpc: "2.0", method: "notifications/progress" }));
+  });
+  const open = failure(link.send(request("x")));
+  await arrived(1);
+  await link.close();
+  await open;
+  expect((await failure(link.send(request("x")))).message).toContain("is closed");
+  expect(clock.waiting).toBe(0);
+});
+
+test("nothing listens there: the error names the address", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const link = await dialHttp({ url: `http://u:pw@127.0.0.1:${port}/mcp?k=1`, clock: new FakeClock() })({
+    message: () => {},
+    closed: () => {},
+  });
+  const error = await failure(link.send(request("x")));
+  expect(error.message).toMatch(new RegExp(`^Could not reach http://127.0.0.1:${port}/mcp: .*ECONNREFUSED`));
+  await link.close();
+});
+
+test("the server's own stream delivers, and comes back from its last event with growing pauses", async () => {
+  const gets: IncomingMessage["headers"][] = [];
+  let came = (): void => {};
+  const { link, arrived, clock } = await serve(
+    legacy((one, response) => {
+      if (one.method !== "GET") return response.writeHead(one.method === "POST" ? 202 : 200).end();
+      gets.push(one.headers);
+      came();
+      if (gets.length === 2) return response.writeHead(502).end();
+      const id = gets.length === 1 ? "id: e1\nretry: 4000\n" : "";
+      return stream(response).end(id + event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }));
+    }),
+  );
+  const get = async (count: number): Promise<void> => {
+    while (gets.length < count) {
+      // The pause begins when this side has seen the end, some real moments later.
+      while (clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+      const next = new Promise<void>((resolve) => (came = resolve));
+      // What the server asked for is longer than the pause of our own.
+      expect(clock.nextIn).toBe(4_000);
+      await clock.advance(4_000);
+      await next;
+    }
+  };
+  await shakeHands(link);
+  await arrived(2);
+  expect(gets[0]).toMatchObject({ accept: "text/event-stream", "mcp-session-id": "s1" });
+  expect(gets[0]).not.toHaveProperty("last-event-id");
+  await get(2);
+  expect(gets[1]).toMatchObject({ "last-event-id": "e1" });
+  await get(3);
+  expect(await arrived(3)).toMatchObject([{}, { kind: "notification" }, { kind: "notification" }]);
+  await link.close();
+  expect(clock.waiting).toBe(0);
+});
+
+test("a server without a stream of its own is asked once", async () => {
+  let asked!: () => void;
+  const once = new Promise<void>((resolve) => (asked = resolve));
+  const { link, seen, clock } = await serve(
+    legacy((one, response) => {
+      response.writeHead(one.method === "GET" ? 405 : 202).end(one.method === "GET" ? asked : undefined);
+    }),
+  );
+  await shakeHands(link);
+  await once;
+  // By the time of three more answers, the one to GET has been read.
+  for (let n = 0; n < 3; n++) await link.send({ jsonrpc: "2.0", method: "notifications/cancelled" });
+  expect(clock.waiting).toBe(0);
+  expect(seen.filter(({ method }) => method === "GET")).toHaveLength(1);
+});
