@@ -41,7 +41,12 @@ export interface Issue {
 
 export type Validation =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly issues: readonly Issue[] };
+  | {
+      readonly ok: false;
+      readonly issues: readonly Issue[];
+      /** What the schema's own code threw, for the log: then the value itself may be in order. */
+      readonly cause?: unknown;
+    };
 
 /** Checks one value. Must not throw. */
 export type Check = (value: unknown) => Validation | Promise<Validation>;

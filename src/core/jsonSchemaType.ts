@@ -10,11 +10,16 @@ interface Primitives {
 
 type RequiredKeys<S> = S extends { required: readonly (infer K)[] } ? K : never;
 
-type ObjectOf<S, P> = {
-  -readonly [K in keyof P as K extends RequiredKeys<S> ? K : never]: FromJsonSchema<P[K]>;
-} & {
-  -readonly [K in keyof P as K extends RequiredKeys<S> ? never : K]?: FromJsonSchema<P[K]>;
-};
+/** One object type where there were several: what an editor shows. */
+type Flat<T> = { [K in keyof T]: T[K] };
+
+type ObjectOf<S, P> = Flat<
+  {
+    -readonly [K in keyof P as K extends RequiredKeys<S> ? K : never]: FromJsonSchema<P[K]>;
+  } & {
+    -readonly [K in keyof P as K extends RequiredKeys<S> ? never : K]?: FromJsonSchema<P[K]>;
+  }
+>;
 
 /**
  * The type of what a JSON Schema literal accepts, for the keywords that people write by hand: `type`,

@@ -10,7 +10,7 @@ export function isNamespace(text: string): boolean {
   return namespaceForm.test(text);
 }
 
-/** Makes any key a namespace. A key that already is one stays; any other gets a hash of itself, so that two never meet. */
+/** Makes any key a namespace. A key that already is one stays; any other gets a hash of itself, so that look-alikes do not meet. */
 export function toNamespace(key: string): string {
   if (isNamespace(key)) return key;
   const fitted = key

@@ -103,17 +103,36 @@ function isStandard(schema: unknown): schema is StandardSchemaV1 {
 }
 
 function toJsonSchema(schema: Schema, side: "input" | "output", tool: string): JsonObject {
-  if (!isStandard(schema)) {
-    if (isObject(schema)) return schema;
+  const json = isStandard(schema) ? convert(schema, side, tool) : schema;
+  if (!isObject(json))
     throw new TypeError(`Tool "${tool}": ${side}Schema must be a JSON Schema object or a Standard Schema.`);
-  }
-  const convert = (schema as StandardSchemaWithJson)["~standard"].jsonSchema?.[side];
-  if (!convert)
+  return side === "input" ? ofArguments(json, tool) : json;
+}
+
+function convert(schema: StandardSchemaV1, side: "input" | "output", tool: string): JsonObject {
+  const { vendor, jsonSchema } = (schema as StandardSchemaWithJson)["~standard"];
+  if (!jsonSchema)
     throw new TypeError(
-      `Tool "${tool}": this version of ${schema["~standard"].vendor} has no JSON Schema side ("~standard.jsonSchema"). ` +
+      `Tool "${tool}": this version of ${vendor} has no JSON Schema side ("~standard.jsonSchema"). ` +
         `Update it, or give ${side}Schema as raw JSON Schema.`,
     );
-  // The dialect is 2020-12 by default in MCP: the member that says so again only costs tokens.
-  const { $schema: _, ...json } = convert({ target: "draft-2020-12" });
-  return json;
+  try {
+    // The dialect is 2020-12 by default in MCP: the member that says so again only costs tokens.
+    const { $schema: _, ...json } = jsonSchema[side]({ target: "draft-2020-12" });
+    return json;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Tool "${tool}": ${vendor} cannot tell ${side}Schema as JSON Schema: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+/** Arguments are always an object, and clients refuse a whole list in which one schema does not say so. */
+function ofArguments(json: JsonObject, tool: string): JsonObject {
+  if (json["type"] === "object") return json;
+  if (json["type"] === undefined) return { ...json, type: "object" };
+  throw new TypeError(
+    `Tool "${tool}": inputSchema must be of type "object", since arguments have names; it is ${JSON.stringify(json["type"])}.`,
+  );
 }

@@ -8,7 +8,10 @@ export interface FramerOptions {
 }
 
 const newline = 0x0a;
-const decoder = new TextDecoder();
+/** This many pieces of a line are made one, so that a peer that writes byte by byte costs no object for each. */
+const maxPieces = 1024;
+// A byte order mark stays: it would otherwise depend on how the bytes were split whether it does.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Bytes, split anywhere, to lines. Blank lines are skipped. Holds at most `maxBytes` plus one chunk. */
 export class LineFramer {
@@ -16,6 +19,8 @@ export class LineFramer {
   readonly #decode: (bytes: Uint8Array) => string;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
+  /** How many of `#held`, at its end, are pieces as they came. */
+  #pieces = 0;
   #discarding = false;
 
   constructor(options: FramerOptions) {
@@ -42,17 +47,28 @@ export class LineFramer {
     if (this.#discarding || bytes.length === 0) return;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes <= this.#options.maxBytes) return;
-    this.#held = [];
-    this.#heldBytes = 0;
+    if (this.#heldBytes <= this.#options.maxBytes) return this.#join();
+    this.#takeHeld();
     this.#discarding = true;
     this.#options.onOversized(this.#options.maxBytes);
   }
 
-  #finishHeld(): void {
+  #join(): void {
+    this.#pieces += 1;
+    if (this.#pieces < maxPieces) return;
+    this.#held.push(concat(this.#held.splice(-maxPieces)));
+    this.#pieces = 0;
+  }
+
+  #takeHeld(): Uint8Array[] {
     const held = this.#held;
     this.#held = [];
-    this.#heldBytes = 0;
+    this.#heldBytes = this.#pieces = 0;
+    return held;
+  }
+
+  #finishHeld(): void {
+    const held = this.#takeHeld();
     if (this.#discarding) {
       this.#discarding = false;
       return;

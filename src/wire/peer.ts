@@ -49,6 +49,17 @@ export class TimeoutError extends Error {
   override readonly name = "TimeoutError";
 }
 
+/** A message from the other side was longer than `limit` bytes: it may have been the answer. */
+export class OversizedError extends Error {
+  override readonly name = "OversizedError";
+  readonly limit: number | undefined;
+
+  constructor(limit?: number) {
+    super(`a message was longer than the limit of ${limit ?? "?"} bytes`);
+    this.limit = limit;
+  }
+}
+
 /** The side that asks: requests with ids, their answers, progress, cancellation and bounds, over any link. */
 export class Peer {
   readonly #options: PeerOptions;
@@ -84,10 +95,11 @@ export class Peer {
     });
   }
 
-  notify(method: string, params?: JsonObject): void {
+  /** Resolves when the notification is on its way, or cannot be sent. Never rejects. */
+  notify(method: string, params?: JsonObject): Promise<void> {
     const notification: JsonRpcNotification = { jsonrpc: "2.0", method, ...(params && { params }) };
     // A link that cannot send is about to report its end: there is nobody else to tell.
-    void (async () => this.#link?.send(notification))().catch(() => {});
+    return (async () => this.#link?.send(notification))().catch(() => {});
   }
 
   /** Takes what came over the link. */
@@ -103,7 +115,7 @@ export class Peer {
         for (const one of incoming.messages) this.receive(one);
         return;
       case "invalid":
-        return this.#options.onStray?.(incoming);
+        return this.#invalid(incoming);
     }
   }
 
@@ -111,7 +123,7 @@ export class Peer {
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
-    for (const id of [...this.#pending.keys()]) this.#fail(id, error);
+    for (const id of this.#pending.keys()) this.#fail(id, error);
   }
 
   #track(
@@ -142,7 +154,7 @@ export class Peer {
     if (!this.#pending.has(id)) return;
     this.#fail(id, error);
     if (this.#link?.cancel?.(id)) return;
-    this.notify("notifications/cancelled", { requestId: id, reason: String(reason ?? "cancelled") });
+    void this.notify("notifications/cancelled", { requestId: id, reason: textOf(reason) });
   }
 
   #fail(id: RequestId, error: Error): void {
@@ -160,6 +172,21 @@ export class Peer {
     if ("result" in message) pending.resolve(message.result);
     else
       pending.reject(new RpcError(message.error.code, message.error.message, { data: message.error.data }));
+  }
+
+  /** What may have been an answer fails the request: nothing else would ever end it. */
+  #invalid(incoming: Invalid): void {
+    const { id, reason, limit } = incoming;
+    if (id !== undefined && this.#pending.has(id)) {
+      const error =
+        reason === "size" ? new OversizedError(limit) : new Error("its answer is not a JSON-RPC response");
+      return this.#fail(id, error);
+    }
+    this.#options.onStray?.(incoming);
+    // Too long to be read: it may have answered any of them.
+    if (reason !== "size" || id !== undefined) return;
+    for (const waiting of this.#pending.keys())
+      this.#withdraw(waiting, new OversizedError(limit), "a message was too long");
   }
 
   #notification(notification: JsonRpcNotification): void {
@@ -192,6 +219,11 @@ export class Peer {
 }
 
 /** `status` is what HTTP answers with. */
+function textOf(reason: unknown): string {
+  if (reason instanceof Error) return reason.message;
+  return typeof reason === "string" ? reason : "cancelled";
+}
+
 export function methodNotFound(method: string, status = 200): RpcError {
   return new RpcError(rpcErrors.methodNotFound, `Method not found: ${method}`, { status });
 }

@@ -43,13 +43,21 @@ export function isModernVersion(version: string | undefined): boolean {
   return version !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= modernVersions[0];
 }
 
+const mark = { start: "=?base64?", end: "?=" };
+
 /** A header value as it was meant (specification 2026-07-28, Streamable HTTP, Value Encoding). Undefined if it is broken base64. */
 export function decodeHeader(value: string): string | undefined {
-  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
-  if (encoded === undefined) return value;
+  const isEncoded =
+    value.length >= mark.start.length + mark.end.length &&
+    value.startsWith(mark.start) &&
+    value.endsWith(mark.end);
+  if (!isEncoded) return value;
+  const base64 = value.slice(mark.start.length, -mark.end.length);
+  // `atob` forgives white space and missing padding. A proxy in front may not, and read another value.
+  if (base64.length % 4 !== 0 || /[^A-Za-z0-9+/=]/.test(base64)) return undefined;
   try {
-    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
   }
@@ -57,8 +65,8 @@ export function decodeHeader(value: string): string | undefined {
 
 /** The counterpart of `decodeHeader`: plain where a header can carry it, base64 elsewhere. */
 export function encodeHeader(value: string): string {
-  const plain = /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/.test(value) || value === "";
-  if (plain && !/^=\?base64\?.*\?=$/.test(value)) return value;
-  const binary = String.fromCharCode(...new TextEncoder().encode(value));
-  return `=?base64?${btoa(binary)}?=`;
+  const isPlain = value === "" || /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/.test(value);
+  if (isPlain && !(value.startsWith(mark.start) && value.endsWith(mark.end))) return value;
+  const binary = Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join("");
+  return mark.start + btoa(binary) + mark.end;
 }
