@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import { FakeIo, type FakeIoOptions } from "../../test/support/fakeIo.ts";
+import { ToolError, type ToolErrorCode } from "../core/errors.ts";
+import { ToolResult } from "../core/result.ts";
+
+const answers =
+  (result: ToolResult): NonNullable<FakeIoOptions["call"]> =>
+  async () => ({ type: "result", result });
+
+const fails =
+  (code: ToolErrorCode, message: string): NonNullable<FakeIoOptions["call"]> =>
+  async () => ({ type: "error", error: new ToolError(code, message) });
+
+const echo: NonNullable<FakeIoOptions["call"]> = async ({ name, arguments: args }) => ({
+  type: "result",
+  result: ToolResult.success(`${name} ${JSON.stringify(args)}`),
+});
+
+test.each([
+  [["call", "fs__read", '{"path":"a"}'], 'fs__read {"path":"a"}\n'],
+  [["call", "fs__read"], "fs__read {}\n"],
+  [["call", "--", "fs__read", "-"], 'fs__read {"from":"stdin"}\n'],
+])("%j calls the tool and prints its text", async (argv, output) => {
+  const io = new FakeIo({ call: echo, stdin: '{"from":"stdin"}' });
+  expect(await io.run(...argv)).toBe(0);
+  expect(io.stdout.text).toBe(output);
+  expect(io.stderr.text).toBe("");
+  expect(io.events).toEqual(["start", "call", "close gateway"]);
+});
+
+test("the call has the workspace of the configuration", async () => {
+  let workspace: string | undefined;
+  const io = new FakeIo({
+    cwd: "/nowhere",
+    call: async (_, ctx) => {
+      workspace = ctx.workspacePath;
+      return { type: "result", result: ToolResult.success("") };
+    },
+  });
+  await io.run("call", "builtin__file");
+  expect(workspace).toBe("/nowhere");
+});
+
+test("a result that is an error ends with 1", async () => {
+  const io = new FakeIo({ call: answers(ToolResult.error("no such file")) });
+  expect(await io.run("call", "fs__read")).toBe(1);
+  expect(io.stdout.text).toBe("no such file\n");
+});
+
+test("--json prints the whole result as a client gets it", async () => {
+  const result = { ...ToolResult.structured({ a: 1 }), extra: { later: true }, metadata: { inside: "only" } };
+  const io = new FakeIo({ call: answers(result) });
+  expect(await io.run("call", "a__b", "--json")).toBe(0);
+  expect(JSON.parse(io.stdout.text)).toEqual({
+    content: [{ type: "text", text: '{"a":1}' }],
+    structuredContent: { a: 1 },
+    later: true,
+  });
+});
+
+test("what is not text is named, and text cannot command a terminal", async () => {
+  const content: ToolResult["content"] = [
+    { type: "image", data: "AAAA", mimeType: "image/png" },
+    { type: "resource_link", uri: "file:///a", name: "a" },
+    { type: "resource", resource: { uri: "file:///b", text: "inside" } },
+    { type: "resource", resource: { uri: "file:///c", blob: "AA==" } },
+    { type: "text", text: "\u001B[2Jclear" },
+  ];
+  const io = new FakeIo({ call: answers({ content }), isTTY: true });
+  expect(await io.run("call", "a__b")).toBe(0);
+  expect(io.stdout.text.split("\n")).toEqual([
+    "[image image/png, 4 characters of base64: --json shows it]",
+    "[link file:///a]",
+    "inside",
+    "[resource file:///c: --json shows it]",
+    "[2Jclear",
+    "",
+  ]);
+  const piped = new FakeIo({ call: answers({ content: content.slice(-1) }) });
+  await piped.run("call", "a__b");
+  expect(piped.stdout.text).toBe("\u001B[2Jclear\n");
+});
+
+test("structured content is printed where there is nothing else", async () => {
+  const io = new FakeIo({ call: answers({ content: [], structuredContent: [1] }) });
+  await io.run("call", "a__b");
+  expect(JSON.parse(io.stdout.text)).toEqual([1]);
+});
+
+test.each<[ToolErrorCode, number]>([
+  ["NotFound", 2],
+  ["InvalidArguments", 2],
+  ["Unavailable", 3],
+  ["ExecutionFailed", 1],
+  ["UpstreamError", 1],
+  ["PermissionDenied", 1],
+])("%s is one line on standard error and ends with %i", async (code, exit) => {
+  const io = new FakeIo({ call: fails(code, "what happened") });
+  expect(await io.run("call", "a__b")).toBe(exit);
+  expect(io.stderr.text).toMatch(/^error what happened.*\n$/);
+  expect(io.stdout.text).toBe("");
+});
+
+test("an unknown tool is answered with the nearest name", async () => {
+  const tools = [{ name: "fs__read_file", inputSchema: {} }];
+  const io = new FakeIo({ call: fails("NotFound", "Unknown tool: fs__readfile"), tools });
+  expect(await io.run("call", "fs__readfile")).toBe(2);
+  expect(io.stderr.text).toBe('error Unknown tool: fs__readfile. Did you mean "fs__read_file"?\n');
+});
+
+test("a tool of an upstream that failed is out of reach, and why is said", async () => {
+  const upstreams = [
+    { namespace: "fs", state: "failed", error: "spawn ENOENT", restarts: 0 },
+    { namespace: "gh", state: "failed", error: "401", restarts: 0 },
+  ] as const;
+  const io = new FakeIo({ call: fails("NotFound", "Unknown tool: fs__read"), upstreams });
+  expect(await io.run("call", "fs__read")).toBe(3);
+  expect(io.stderr.text).toContain("failed   fs: spawn ENOENT\n");
+  expect(io.stderr.text).not.toContain("gh");
+});
+
+test("waits for the tool's own upstream and for no other", async () => {
+  const io = new FakeIo({
+    call: echo,
+    upstreams: [
+      { namespace: "fs", state: "starting", restarts: 0 },
+      { namespace: "slow", state: "starting", restarts: 0 },
+    ],
+  });
+  const running = io.run("call", "fs__read");
+  await io.started;
+  io.upstream({ namespace: "fs", state: "ready", restarts: 0 });
+  expect(await running).toBe(0);
+  expect(io.events).toEqual(["start", "fs ready", "call", "close gateway"]);
+});
+
+test("waits for every upstream where the name does not say whose it is", async () => {
+  const io = new FakeIo({ call: echo, upstreams: [{ namespace: "fs", state: "starting", restarts: 0 }] });
+  const running = io.run("call", "read");
+  await io.started;
+  io.upstream({ namespace: "fs", state: "ready", restarts: 0 });
+  expect(await running).toBe(0);
+  expect(io.events).toEqual(["start", "fs ready", "call", "close gateway"]);
+});
+
+const reports: NonNullable<FakeIoOptions["call"]> = async (_, ctx) => {
+  ctx.progress({ progress: 1, total: 2, message: "half" });
+  ctx.log("info", { a: 1 }, "tool");
+  ctx.progress({ progress: 2 });
+  return { type: "result", result: ToolResult.success("done") };
+};
+
+test("progress and the tool's log are plain lines where there is no terminal", async () => {
+  const io = new FakeIo({ call: reports });
+  expect(await io.run("call", "a__b")).toBe(0);
+  expect(io.stderr.text).toBe('1/2 half\ninfo tool: {"a":1}\n2\n');
+  expect(io.stdout.text).toBe("done\n");
+});
+
+test("progress is one line that is redrawn and goes away on a terminal", async () => {
+  const io = new FakeIo({ call: reports, isTTY: true, env: { NO_COLOR: "1" } });
+  await io.run("call", "a__b");
+  const clear = "\r\u001B[2K";
+  expect(io.stderr.text).toBe(
+    `${clear}1/2 half${clear}info tool: {"a":1}\n${clear}1/2 half${clear}2${clear}`,
+  );
+});
+
+test("a signal cancels the call and ends in order with 130, the second at once", async () => {
+  let cancelled: unknown;
+  let called = (): void => {};
+  const calling = new Promise<void>((resolve) => (called = resolve));
+  const io = new FakeIo({
+    call: (_, { cancellation }) =>
+      new Promise(() => {
+        cancellation.onCancel((reason) => (cancelled = reason));
+        called();
+      }),
+  });
+  const running = io.run("call", "a__b");
+  await calling;
+  io.interrupt();
+  io.interrupt();
+  expect(await running).toBe(130);
+  expect(cancelled).toBe("interrupted");
+  expect(io.exits).toEqual([130]);
+  expect(io.events).toEqual(["start", "call", "close gateway"]);
+  expect(io.interruptible).toBe(false);
+});

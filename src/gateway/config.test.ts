@@ -1,0 +1,491 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ConfigError, defaultConfig, loadConfig, parseConfig, type ParsedConfig } from "./config.ts";
+import { defaultLimits } from "./configLimits.ts";
+
+const file = "/etc/toolgate.json";
+
+function parse(value: unknown, env: Record<string, string> = {}): ParsedConfig {
+  return parseConfig(typeof value === "string" ? value : JSON.stringify(value), { file, env });
+}
+
+function problemsOf(value: unknown, env: Record<string, string> = {}): ConfigError["problems"] {
+  try {
+    parse(value, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error("the configuration was taken");
+}
+
+/** The one problem, as `path: message`. */
+function problemOf(value: unknown, env: Record<string, string> = {}): string {
+  const problems = problemsOf(value, env);
+  expect(problems).toHaveLength(1);
+  return `${problems[0]!.path}: ${problems[0]!.message}`;
+}
+
+const server = (entry: object): object => ({ mcpServers: { fs: entry } });
+
+describe("a whole configuration", () => {
+  test("is read, with defaults for what it leaves out", () => {
+    const { config, notes } = parse(
+      `{
+        // JSON with comments
+        "mcpServers": {
+          "fs": { "command": "npx", "args": ["-y", "server", ""], "env": { "KEY": "\${env:SECRET}" }, "cwd": "work" },
+          "web": { "url": "https://example.com/mcp", "headers": { "Authorization": "Bearer \${env:SECRET}" },
+                   "timeoutMs": 5000, "startTimeoutMs": 100, "validateArguments": true, },
+        },
+        "tools": { "file": { "readLimitBytes": 10 }, "workspace": ".." },
+        "listen": { "http": "localhost:8080", "dialect": "nvim", "allowedHosts": ["gate.test"], "allowedOrigins": ["https://gate.test"] },
+        "principals": { "ada": { "token": "0123456789abcdef" } },
+        "limits": { "callsRunning": 3, "resultTextBytes": 1000 },
+        "instructions": "Use it well.",
+      }`,
+      { SECRET: "s3cret" },
+    );
+    expect(notes).toEqual([]);
+    expect(config).toEqual({
+      upstreams: [
+        {
+          kind: "stdio",
+          key: "fs",
+          namespace: "fs",
+          command: "npx",
+          args: ["-y", "server", ""],
+          env: { KEY: "s3cret" },
+          cwd: "/etc/work",
+          validateArguments: false,
+        },
+        {
+          kind: "http",
+          key: "web",
+          namespace: "web",
+          url: "https://example.com/mcp",
+          headers: { Authorization: "Bearer s3cret" },
+          timeoutMs: 5000,
+          startTimeoutMs: 100,
+          validateArguments: true,
+        },
+      ],
+      tools: { workspace: "/", file: { readLimitBytes: 10 } },
+      listen: {
+        http: { host: "localhost", port: 8080 },
+        stdio: false,
+        dialect: "nvim",
+        allowedHosts: ["gate.test"],
+        allowedOrigins: ["https://gate.test"],
+      },
+      principals: [{ name: "ada", token: "0123456789abcdef" }],
+      limits: { ...defaultLimits, callsRunning: 3, resultTextBytes: 1000 },
+      instructions: "Use it well.",
+    });
+  });
+
+  test("that is empty serves nothing on the default address", () => {
+    const { config } = parse("{}");
+    expect(config).toMatchObject({ upstreams: [], principals: [], limits: defaultLimits });
+    expect(config.tools).toBeUndefined();
+    expect(config.listen.http).toEqual({ host: "127.0.0.1", port: 7070 });
+  });
+
+  test("may start with a byte order mark", () => {
+    expect(parse("\uFEFF{}").config.upstreams).toEqual([]);
+  });
+
+  test("shows every mistake at once, each with its place, its path and what to do", () => {
+    const text = `{
+  "mcpServer": {},
+  "mcpServers": {
+    "fs": { "command": "", "args": [1] }
+  },
+  "listen": { "http": 70000 },
+  "limits": { "callsRunning": 0.5 }
+}`;
+    expect(() => parse(text)).toThrow(
+      new ConfigError(file, [
+        { path: "mcpServer", line: 2, column: 3, message: 'is not a known key. Did you mean "mcpServers"?' },
+        { path: "mcpServers.fs.command", line: 4, column: 24, message: "must not be empty." },
+        { path: "mcpServers.fs.args[0]", line: 4, column: 37, message: "must be a string, not a number." },
+        {
+          path: "listen.http",
+          line: 6,
+          column: 23,
+          message: 'must be a port from 0 to 65535, or "host:port", as 7070 or "127.0.0.1:7070".',
+        },
+        {
+          path: "limits.callsRunning",
+          line: 7,
+          column: 31,
+          message: "must be a whole number from 1 to 1000000.",
+        },
+      ]),
+    );
+  });
+
+  test("prints as one line a problem", () => {
+    const error = new ConfigError(file, problemsOf('{\n "tools": 1,\n "limits": [] }'));
+    expect(error.message).toBe(
+      "/etc/toolgate.json:2:11: tools: must be an object, not a number.\n" +
+        "/etc/toolgate.json:3:12: limits: must be an object, not an array.",
+    );
+  });
+});
+
+describe("text that is no JSON", () => {
+  test.each([
+    ["", 0, 0, /empty/],
+    ["  // nothing\n", 2, 1, /value is expected/],
+    ["{ tools: 1 }", 1, 3, /double quotes/],
+    ['{ "tools" 1 }', 1, 11, /colon/],
+    ['{ "a": 1 "b": 2 }', 1, 10, /comma/],
+    ["{} x", 1, 4, /no meaning/],
+    ['{\r\n"a": "open\r\n}', 2, 6, /closing quote/],
+  ])("%j is a problem at its place", (text, line, column, message) => {
+    expect(problemsOf(text)[0]).toMatchObject({
+      path: "",
+      line,
+      column,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test("nested without end is a problem, not a stack overflow", () => {
+    expect(problemOf("[".repeat(300_000))).toMatch(/nested too deeply/);
+  });
+
+  test("a key given twice is a mistake", () => {
+    expect(problemOf('{ "tools": {}, "tools": {} }')).toMatch(/^tools: is given twice/);
+  });
+});
+
+describe("an unknown key", () => {
+  test.each([
+    [{ polici: {} }, "polici: is not a known key."],
+    [{ policy: {} }, "policy: is not a known key."],
+    [{ skills: {} }, "skills: is not a known key."],
+    [{ store: {} }, "store: is not a known key."],
+    [{ sandbox: {} }, "sandbox: is not a known key."],
+    [{ tools: { bash: true } }, "tools.bash: is not a known key. Known here: file, workspace."],
+    [{ listen: { htpp: 1 } }, 'listen.htpp: is not a known key. Did you mean "http"?'],
+    [
+      { limits: { messagebytes: 1 } },
+      'limits.messagebytes: is not a known key. Did you mean "messageBytes"?',
+    ],
+    [
+      { principals: { ada: { token: "0123456789abcdef", tokens: 1 } } },
+      "principals.ada.tokens: is not a known key",
+    ],
+    [{ tools: { file: { limit: 1 } } }, "tools.file.limit: is not a known key."],
+  ])("%j is an error", (value, message) => {
+    expect(problemOf(value)).toContain(message);
+  });
+
+  test("that is no plain word is quoted in its path", () => {
+    expect(problemOf({ 'a "b"': 1 })).toContain('["a \\"b\\""]: is not a known key.');
+    expect(problemOf('{ "__proto__": { "command": "x" } }')).toContain("__proto__: is not a known key");
+  });
+});
+
+describe("an entry of mcpServers", () => {
+  test("keeps working with the fields of other programs: understood, or named in one warning", () => {
+    const { config, notes } = parse({
+      mcpServers: {
+        a: { type: "stdio", command: "a", autoApprove: [], description: "A" },
+        b: { type: "streamableHttp", url: "http://b/", disabled: false, timeout: 60, arg: [] },
+        c: { type: "streamable-http", url: "http://c/", enabled: true },
+        d: { type: "http", url: "http://d/" },
+      },
+    });
+    expect(config.upstreams.map(({ key }) => key)).toEqual(["a", "b", "c", "d"]);
+    expect(notes).toEqual([
+      {
+        level: "warning",
+        message:
+          "Fields of servers that Toolgate does not know are ignored: " +
+          'a.autoApprove, a.description, b.timeout (did you mean "timeoutMs"?), b.arg (did you mean "args"?).',
+      },
+    ]);
+  });
+
+  test("that is switched off is left out, even if it could not start", () => {
+    const off = { disabled: true, command: "x", env: { KEY: "${env:MISSING}" } };
+    expect(
+      parse({ mcpServers: { a: off, b: { enabled: false, url: "nonsense" } } }).config.upstreams,
+    ).toEqual([]);
+  });
+
+  test.each([
+    [{}, 'needs a "command"'],
+    [{ comand: "a" }, 'It has "comand" (did you mean "command"?).'],
+    [{ command: "a", url: "http://b" }, 'both "command" and "url"'],
+    [{ command: "a", headers: {} }, "headers: belongs to a server with a"],
+    [{ url: "http://b", args: [] }, "args: belongs to a server with a"],
+    [{ type: "sse", url: "http://b/sse" }, "HTTP+SSE transport is not supported"],
+    [{ type: "http", command: "a" }, 'must be "stdio"'],
+    [{ type: "stdio", url: "http://b" }, 'must be "http"'],
+    [{ disabled: "yes", command: "a" }, "disabled: must be true or false"],
+    [{ command: "a\0" }, "must not hold a NUL"],
+    [{ command: "a", env: { KEY: 8080 } }, "env.KEY: must be a string, not a number"],
+    [{ command: "a", env: { "A=B": "" } }, "cannot be used here"],
+    [{ command: "a", args: "-y" }, "args: must be an array, not a string"],
+    [{ command: "a", timeoutMs: 0 }, "timeoutMs: must be a whole number from 1"],
+    [{ url: "ws://b" }, '"ws:" is not supported yet'],
+    [{ url: "tcp://b:1" }, '"tcp:" is not supported yet'],
+    [{ url: "unix:/b" }, '"unix:" is not supported yet'],
+    [{ url: "b.com/mcp" }, "must be a whole URL"],
+    [{ url: "https://user:pass@b" }, "must not hold a user name or a password"],
+    [{ url: "http://b", headers: { "a b": "" } }, "cannot be used here"],
+    [{ url: "http://b", headers: { a: "x\ny" } }, "such as a line break"],
+    [null, "must be an object, not null"],
+  ])("%j is refused", (entry, message) => {
+    expect(problemOf(server(entry as object))).toContain(message);
+  });
+
+  test("whose name is no namespace gets one, and the start says so", () => {
+    const { config, notes } = parse({ mcpServers: { "my server": { command: "a" } } });
+    expect(config.upstreams[0]).toMatchObject({ key: "my server" });
+    const { namespace } = config.upstreams[0]!;
+    expect(namespace).toMatch(/^my_server-[0-9a-f]{8}$/);
+    expect(notes).toMatchObject([
+      { level: "notice", message: expect.stringContaining(`"my server" has the namespace "${namespace}"`) },
+    ]);
+  });
+
+  test("cannot take the namespace of another, or of the built-in tools", () => {
+    const { namespace } = parse({ mcpServers: { "my server": { command: "a" } } }).config.upstreams[0]!;
+    const both = { mcpServers: { "my server": { command: "a" }, [namespace]: { command: "b" } } };
+    expect(problemOf(both)).toContain(`has the same namespace "${namespace}" as the server "my server"`);
+    const builtin = { mcpServers: { builtin: { command: "a" } } };
+    expect(problemOf({ ...builtin, tools: { file: true } })).toContain(
+      "is the namespace of the built-in tools",
+    );
+    expect(parse(builtin).config.upstreams).toHaveLength(1);
+  });
+
+  test("may come from an mcp.json of VS Code", () => {
+    const { config, notes } = parse({ servers: { fs: { command: "a" } }, inputs: [{ id: "key" }] });
+    expect(config.upstreams).toHaveLength(1);
+    expect(notes).toMatchObject([
+      { level: "warning", message: expect.stringContaining('"inputs" is ignored') },
+    ]);
+    expect(problemOf({ servers: {}, mcpServers: {} })).toMatch(/^servers: stands beside "mcpServers"/);
+  });
+});
+
+describe("a variable", () => {
+  test("that is not set is an error that names the path and the variable", () => {
+    expect(problemOf(server({ command: "a", env: { K: "x${env:NOPE}" } }))).toContain(
+      "mcpServers.fs.env.K: the environment variable NOPE is not set.",
+    );
+    expect(problemOf(server({ command: "${env:}" }))).toContain("names no variable");
+  });
+
+  test("is replaced once: what its value looks like does not matter", () => {
+    const { config } = parse(server({ command: "${env:A}${env:B}" }), { A: "${env:B}$&", B: "" });
+    expect(config.upstreams[0]).toMatchObject({ command: "${env:B}$&" });
+  });
+
+  test("of VS Code that Toolgate cannot know is an error that says what to write", () => {
+    expect(problemOf(server({ command: "a", args: ["${input:key}"] }))).toContain("write ${env:NAME}");
+    expect(problemOf(server({ command: "${workspaceFolder}/a" }))).toContain("may be relative to this file");
+  });
+
+  test("of a shell is left alone", () => {
+    const { config } = parse(server({ command: "sh", args: ["-c", "echo ${HOME}"] }));
+    expect(config.upstreams[0]).toMatchObject({ args: ["-c", "echo ${HOME}"] });
+  });
+
+  test("never has its value printed, whatever is wrong with it", () => {
+    const env = { SECRET: "tcpx:s3cret\n" };
+    const text = "${env:SECRET}";
+    const config = {
+      mcpServers: {
+        a: { url: text },
+        b: { url: "http://b", headers: { a: text } },
+        c: { type: text, command: "c" },
+      },
+      listen: { http: text, dialect: text, allowedOrigins: [text] },
+      principals: { ada: { token: text } },
+    };
+    const problems = problemsOf(config, env);
+    expect(problems).toHaveLength(7);
+    expect(JSON.stringify(problems)).not.toContain("s3cret");
+  });
+});
+
+describe("tools", () => {
+  test("are served only when they are named", () => {
+    expect(parse({ tools: { file: true } }).config.tools).toEqual({
+      workspace: "/etc",
+      file: { readLimitBytes: 102_400 },
+    });
+    for (const tools of [{}, { file: false }]) expect(parse({ tools }).config.tools).toBeUndefined();
+  });
+
+  test.each([
+    [{ workspace: "." }, "tools.workspace: has no effect"],
+    [{ file: 1 }, "tools.file: must be true, false, or an object"],
+    [{ file: { readLimitBytes: -1 } }, "tools.file.readLimitBytes: must be a whole number from 1"],
+    [{ file: true, workspace: "" }, "tools.workspace: must not be empty"],
+  ])("%j is refused", (tools, message) => {
+    expect(problemOf({ tools })).toContain(message);
+  });
+});
+
+describe("listen", () => {
+  const listen = (value: object): ParsedConfig["config"]["listen"] => parse({ listen: value }).config.listen;
+
+  test("takes a port, an address, or false", () => {
+    expect(listen({ http: 0 }).http).toEqual({ host: "127.0.0.1", port: 0 });
+    expect(listen({ http: "[::1]:65535" }).http).toEqual({ host: "::1", port: 65_535 });
+    expect(listen({ http: false }).http).toBeUndefined();
+    expect(parse({ listen: { http: "${env:PORT}" } }, { PORT: "8080" }).config.listen.http?.port).toBe(8080);
+  });
+
+  test("on standard input alone opens no port, and both may be named", () => {
+    expect(listen({ stdio: true })).toMatchObject({ stdio: true });
+    expect(listen({ stdio: true }).http).toBeUndefined();
+    expect(listen({ stdio: true, http: 1 }).http?.port).toBe(1);
+  });
+
+  test.each(["0.0.0.0:7070", "[::]:7070", "192.168.0.1:80", "example.com:80", "127.0.0.1.example.com:80"])(
+    "refuses %s, which others can reach, and says why",
+    (http) => {
+      expect(problemOf({ listen: { http } })).toContain(
+        "a policy is needed for that, and this version has none",
+      );
+    },
+  );
+
+  test.each([-1, 65_536, 1.5, "x", "host:", ":80", "[::1]80", "1.2.3.4:99999", "a:b:1", true, null])(
+    "refuses %j",
+    (http) => {
+      expect(problemOf({ listen: { http } })).toMatch(/^listen\.http: must be a port/);
+    },
+  );
+
+  test("knows three dialects, what an origin is and what a host is", () => {
+    expect(problemOf({ listen: { dialect: "vim" } })).toContain('must be one of "mcp", "nvim", "clawft"');
+    expect(problemOf({ listen: { allowedOrigins: ["https://a.test/"] } })).toContain(
+      "allowedOrigins[0]: must be an origin",
+    );
+    expect(problemOf({ listen: { allowedHosts: ["http://a.test"] } })).toContain(
+      "allowedHosts[0]: must be a host",
+    );
+    const names = { allowedHosts: ["a.test:1", "[::1]"], allowedOrigins: ["moz-extension://0f9e"] };
+    expect(listen(names)).toMatchObject(names);
+  });
+});
+
+describe("principals", () => {
+  const token = "0123456789abcdef";
+  test.each([
+    [{ ada: {} }, 'principals.ada: needs a "token"'],
+    [{ ada: { token: "short" } }, "principals.ada.token: must be at least 16 characters"],
+    [{ local: { token } }, "that is the person at this machine"],
+    [{ "": { token } }, "Choose another name"],
+    [{ ada: { token }, bob: { token } }, 'principals.bob.token: is the same as that of "ada"'],
+  ])("%j are refused", (principals, message) => {
+    expect(problemOf({ principals })).toContain(message);
+  });
+});
+
+describe("limits", () => {
+  test.each(Object.keys(defaultLimits))("%s takes a whole number in its range only", (name) => {
+    for (const value of [-1, 0.5, 1e300, "1", null])
+      expect(problemOf({ limits: { [name]: value } })).toContain(`limits.${name}: must be a`);
+  });
+
+  test("a call may not take longer than the longest call", () => {
+    expect(problemOf({ limits: { callTimeoutMs: 700_000 } })).toContain(
+      "must not be larger than callTimeoutMaxMs (600000)",
+    );
+    expect(problemOf({ limits: { callTimeoutMaxMs: 10 } })).toContain(
+      "limits.callTimeoutMaxMs: callTimeoutMs (60000)",
+    );
+    expect(parse({ limits: { callTimeoutMs: 7e5, callTimeoutMaxMs: 7e5 } }).config.limits.callTimeoutMs).toBe(
+      7e5,
+    );
+  });
+});
+
+describe("whatever the text", () => {
+  const takenOrRefused = (text: string): boolean => {
+    try {
+      parse(text);
+      return true;
+    } catch (error) {
+      return error instanceof ConfigError && error.problems.every(({ message }) => message !== "");
+    }
+  };
+
+  test("it is taken or refused with a ConfigError", () => {
+    const text = fc.oneof(fc.string({ unit: "binary-ascii" }), fc.json());
+    expect(() => fc.assert(fc.property(text, takenOrRefused), { numRuns: 300 })).not.toThrow();
+  });
+
+  test("so is any configuration of the right shape with any values in it", () => {
+    const any = fc.jsonValue({ maxDepth: 2 });
+    const some = (keys: readonly string[]): fc.Arbitrary<unknown> =>
+      fc.oneof(any, fc.dictionary(fc.constantFrom(...keys), any));
+    const entry = some([
+      "command",
+      "args",
+      "env",
+      "cwd",
+      "url",
+      "headers",
+      "type",
+      "disabled",
+      "timeoutMs",
+      "x",
+    ]);
+    const config = fc.record(
+      {
+        mcpServers: fc.dictionary(fc.string(), entry),
+        tools: some(["file", "workspace"]),
+        listen: some(["http", "stdio", "dialect", "allowedHosts", "allowedOrigins"]),
+        principals: fc.dictionary(fc.string(), some(["token"])),
+        limits: some(Object.keys(defaultLimits)),
+        instructions: any,
+      },
+      { requiredKeys: [] },
+    );
+    const property = fc.property(config, (value) => takenOrRefused(JSON.stringify(value)));
+    expect(() => fc.assert(property)).not.toThrow();
+  });
+});
+
+describe("loadConfig", () => {
+  let cwd: string;
+  beforeEach(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "toolgate-config-"));
+  });
+  afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+  test("without a file serves the file tools in the current folder", async () => {
+    expect(await loadConfig({ cwd, env: {} })).toEqual({ config: defaultConfig(cwd), notes: [] });
+    expect(defaultConfig(cwd).tools).toEqual({ workspace: cwd, file: { readLimitBytes: 102_400 } });
+  });
+
+  test("reads toolgate.json of the current folder, or the file that is named", async () => {
+    await writeFile(join(cwd, "toolgate.json"), '{ "tools": { "file": true } }');
+    const loaded = await loadConfig({ cwd, env: {} });
+    expect(loaded).toMatchObject({ file: join(cwd, "toolgate.json"), config: { tools: { workspace: cwd } } });
+    await writeFile(join(cwd, "other.json"), '{ "instructions": "other" }');
+    expect((await loadConfig({ path: "other.json", cwd, env: {} })).config.instructions).toBe("other");
+  });
+
+  test("a file that is named and cannot be read is an error that names it", async () => {
+    const missing = loadConfig({ path: "missing.json", cwd, env: {} });
+    await expect(missing).rejects.toThrow(ConfigError);
+    await expect(missing).rejects.toThrow(`${join(cwd, "missing.json")}: There is no such file.`);
+    await expect(loadConfig({ path: ".", cwd, env: {} })).rejects.toThrow(`${cwd}: This is a folder.`);
+  });
+});

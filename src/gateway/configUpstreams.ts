@@ -1,0 +1,179 @@
+import { resolve } from "node:path";
+import { toNamespace } from "../core/names.ts";
+import type { ConfigMember, ConfigValue } from "./configValue.ts";
+import { readEnv, readHeaders, readUrl } from "./configEntries.ts";
+import { maxTimerMs } from "./configLimits.ts";
+import { nearest } from "./nearest.ts";
+import { builtinNamespace } from "./types.ts";
+import type { HttpUpstreamConfig, StdioUpstreamConfig, UpstreamConfig } from "./types.ts";
+
+export interface UpstreamsOptions {
+  /** Absolute: what a relative `cwd` is relative to. */
+  readonly folder: string;
+  /** The built-in tools are served, so that their namespace is taken. */
+  readonly builtinTaken: boolean;
+}
+
+export interface ReadUpstreams {
+  readonly upstreams: readonly UpstreamConfig[];
+  /** Keys that became another namespace, in the order of the text. */
+  readonly renamed: readonly { readonly key: string; readonly namespace: string }[];
+  /** Fields of other programs, as `fs.autoApprove`. */
+  readonly ignored: readonly string[];
+}
+
+const known = ["command", "args", "env", "cwd", "url", "headers"] as const;
+const own = ["timeoutMs", "startTimeoutMs", "validateArguments"] as const;
+const foreign = ["type", "disabled", "enabled"] as const;
+const fieldNames: readonly string[] = [...known, ...own, ...foreign];
+
+type Fields = Partial<Record<(typeof known | typeof own | typeof foreign)[number], ConfigValue>>;
+
+/** Reads `mcpServers`. Entries that are switched off are left out unread, so that their secrets may be missing. */
+export function readUpstreams(section: ConfigValue | undefined, options: UpstreamsOptions): ReadUpstreams {
+  const upstreams: UpstreamConfig[] = [];
+  const renamed: { key: string; namespace: string }[] = [];
+  const ignored: string[] = [];
+  const owners = new Map<string, string>();
+  for (const [key, member] of section?.members() ?? []) {
+    const unknown: string[] = [];
+    const fields = readFields(member.value, unknown);
+    ignored.push(...unknown.map((name) => `${key}.${name}${didYouMean(name)}`));
+    if (!fields || isOff(fields)) continue;
+    const namespace = takeNamespace(key, member, owners, options);
+    if (namespace !== key) renamed.push({ key, namespace });
+    const upstream = readEntry(member.value, fields, {
+      key,
+      namespace,
+      folder: options.folder,
+      unknown,
+    });
+    if (upstream) upstreams.push(upstream);
+  }
+  return { upstreams, renamed, ignored };
+}
+
+function readFields(entry: ConfigValue, unknown: string[]): Fields | undefined {
+  const members = entry.members();
+  if (!members) return undefined;
+  const fields: Record<string, ConfigValue> = {};
+  for (const [name, { value }] of members) {
+    if (fieldNames.includes(name)) fields[name] = value;
+    else unknown.push(name);
+  }
+  return fields;
+}
+
+/** ` (did you mean "args"?)`, or nothing. */
+function didYouMean(name: string): string {
+  const meant = nearest(name, fieldNames);
+  return meant === undefined ? "" : ` (did you mean "${meant}"?)`;
+}
+
+function isOff({ disabled, enabled }: Fields): boolean {
+  // Both are read, so that a mistake in either is seen.
+  const off = disabled?.boolean() ?? false;
+  return !(enabled?.boolean() ?? true) || off;
+}
+
+function takeNamespace(
+  key: string,
+  member: ConfigMember,
+  owners: Map<string, string>,
+  options: UpstreamsOptions,
+): string {
+  const namespace = toNamespace(key);
+  const owner = owners.get(namespace);
+  if (key === "") member.failKey("is an empty name. Name the server.");
+  else if (owner !== undefined)
+    member.failKey(`has the same namespace "${namespace}" as the server "${owner}". Rename one of them.`);
+  else if (options.builtinTaken && namespace === builtinNamespace)
+    member.failKey('is the namespace of the built-in tools. Rename this server, or remove "tools".');
+  owners.set(namespace, key);
+  return namespace;
+}
+
+interface EntryPlace {
+  readonly key: string;
+  readonly namespace: string;
+  readonly folder: string;
+  /** Fields that are not known here: one of them may be the missing one, misspelt. */
+  readonly unknown: readonly string[];
+}
+
+function readEntry(entry: ConfigValue, fields: Fields, place: EntryPlace): UpstreamConfig | undefined {
+  const kind = readKind(entry, fields, place.unknown);
+  if (kind === undefined) return undefined;
+  const timeoutMs = fields.timeoutMs?.integer({ min: 1, max: maxTimerMs });
+  const startTimeoutMs = fields.startTimeoutMs?.integer({ min: 1, max: maxTimerMs });
+  const base = {
+    key: place.key,
+    namespace: place.namespace,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(startTimeoutMs !== undefined && { startTimeoutMs }),
+    validateArguments: fields.validateArguments?.boolean() ?? false,
+  };
+  return { ...base, ...(kind === "stdio" ? readStdio(fields, place.folder) : readHttp(fields)) };
+}
+
+function readKind(
+  entry: ConfigValue,
+  fields: Fields,
+  unknown: readonly string[],
+): UpstreamConfig["kind"] | undefined {
+  const { command, url } = fields;
+  if (command && url) return entry.fail('has both "command" and "url". Remove one of them.');
+  if (!command && !url) {
+    const meant = unknown.filter((name) => nearest(name, ["command", "url"]));
+    const hint = meant.map((name) => ` It has "${name}"${didYouMean(name)}.`).join("");
+    return entry.fail(`needs a "command" that starts a server, or the "url" where one is served.${hint}`);
+  }
+  const kind = command ? "stdio" : "http";
+  for (const name of kind === "stdio" ? (["headers"] as const) : (["args", "env", "cwd"] as const))
+    fields[name]?.fail(`belongs to a server with a "${kind === "stdio" ? "url" : "command"}". Remove it.`);
+  return readType(fields.type, kind) ? kind : undefined;
+}
+
+/** False, once reported, if `type` says something else than the other fields do. */
+function readType(type: ConfigValue | undefined, kind: UpstreamConfig["kind"]): boolean {
+  const text = type?.text();
+  if (!type || text === undefined) return !type;
+  if (text === "sse")
+    type.fail(
+      "The deprecated HTTP+SSE transport is not supported. " +
+        'Use the Streamable HTTP address of the server (mostly its "/mcp") and the type "http".',
+    );
+  else if (kind === "stdio" ? text !== "stdio" : !httpTypes.includes(text))
+    type.fail(
+      kind === "stdio"
+        ? 'must be "stdio" for a server with a "command".'
+        : 'must be "http" or "streamable-http" for a server with a "url".',
+    );
+  else return true;
+  return false;
+}
+
+const httpTypes: readonly string[] = ["http", "streamable-http", "streamableHttp"];
+
+type Own<Config extends UpstreamConfig> = Omit<
+  Config,
+  "key" | "namespace" | "timeoutMs" | "startTimeoutMs" | "validateArguments"
+>;
+
+function readStdio(fields: Fields, folder: string): Own<StdioUpstreamConfig> {
+  return {
+    kind: "stdio",
+    command: fields.command?.text() ?? "",
+    args: fields.args?.texts({ allowEmpty: true }) ?? [],
+    env: readEnv(fields.env),
+    cwd: resolve(folder, fields.cwd?.text() ?? "."),
+  };
+}
+
+function readHttp(fields: Fields): Own<HttpUpstreamConfig> {
+  return {
+    kind: "http",
+    url: (fields.url && readUrl(fields.url)) ?? "",
+    headers: readHeaders(fields.headers),
+  };
+}
