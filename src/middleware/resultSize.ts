@@ -1,0 +1,62 @@
+import type { ContentBlock } from "../core/content.ts";
+import type { Middleware } from "../core/operation.ts";
+import { ToolResult } from "../core/result.ts";
+import { jsonBytes, mayExceed } from "./byteSize.ts";
+import { cutText, minCutBytes, textSize } from "./cutText.ts";
+
+export interface ResultSizeOptions {
+  /** The largest result in bytes. Default 16 MiB. A larger one becomes an error result. */
+  readonly maxBytes?: number;
+  /**
+   * Bytes of text, at least 256: a result with more has its middle cut out. What is not text cannot be cut:
+   * more than that of it becomes an error result. Default: nothing is cut.
+   */
+  readonly textBytes?: number;
+}
+
+/** Bounds what a tool may answer. Text counts as UTF-8, anything else as its JSON. */
+export function resultSize({
+  maxBytes = 16 * 1024 * 1024,
+  textBytes = maxBytes,
+}: ResultSizeOptions = {}): Middleware {
+  if (textBytes < maxBytes && textBytes < minCutBytes)
+    throw new RangeError(`resultSize: textBytes is ${textBytes}; it must be at least ${minCutBytes}`);
+  return {
+    name: "resultSize",
+    async call(operation, ctx, next) {
+      const result = await next(operation, ctx);
+      if (!mayExceed(result, Math.min(maxBytes, textBytes))) return result;
+      return bounded(result, operation.canonicalName, { maxBytes, textBytes });
+    },
+  };
+}
+
+function bounded(
+  result: ToolResult,
+  name: string,
+  { maxBytes, textBytes }: Required<ResultSizeOptions>,
+): ToolResult {
+  const text = textSize(result.content);
+  const other = otherSize(result);
+  if (text + other > maxBytes) return tooLarge(`The answer of ${name}`, text + other, maxBytes);
+  if (other > textBytes) return tooLarge(`What is not text in the answer of ${name}`, other, textBytes);
+  return text > textBytes ? { ...result, content: cutText(result.content, textBytes) } : result;
+}
+
+/** `metadata` stays inside, so it does not count. */
+function otherSize(result: ToolResult): number {
+  const { content, metadata: _, ...rest } = result;
+  return content.reduce((sum, block) => sum + jsonBytes(withoutText(block)), jsonBytes(rest));
+}
+
+function withoutText(block: ContentBlock): unknown {
+  if (block.type !== "text") return block;
+  const { type: _, text: __, ...rest } = block;
+  return rest;
+}
+
+function tooLarge(what: string, size: number, limit: number): ToolResult {
+  return ToolResult.error(
+    `${what} is ${size} bytes, which is more than the limit of ${limit} bytes. Ask for less: a part, a filter, a page.`,
+  );
+}

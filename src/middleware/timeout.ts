@@ -1,0 +1,145 @@
+import type { Cancellation } from "../core/cancellation.ts";
+import type { InputRequest, Progress, ToolContext } from "../core/context.ts";
+import type { Clock, Timer } from "../core/effects.ts";
+import { ToolError } from "../core/errors.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Middleware, Next, ResolvedOperation } from "../core/operation.ts";
+import type { ToolResult } from "../core/result.ts";
+
+export interface TimeoutOptions {
+  readonly clock: Clock;
+  /** Milliseconds without an answer or progress; a tool's own `timeoutMs` replaces it. Default 60,000. */
+  readonly defaultMs?: number;
+  /** Milliseconds that progress can extend a call to, or the tool's own `timeoutMs` if that is longer. Default 600,000. */
+  readonly maxMs?: number;
+}
+
+/**
+ * Bounds each call in time. Progress starts the time anew, within `maxMs`; while the tool asks the client the
+ * clock stands still. When time is up, or the caller cancels, the tool's signal is aborted and the caller gets
+ * `ToolError` `TimedOut` or `Cancelled` at once, whether the tool settles or not.
+ */
+export function timeout({ clock, defaultMs = 60_000, maxMs = 600_000 }: TimeoutOptions): Middleware {
+  return {
+    name: "timeout",
+    async call(operation, ctx, next) {
+      if (ctx.cancellation.cancelled) throw cancelled(operation);
+      const idleMs = operation.item?.facts.timeoutMs ?? defaultMs;
+      const limits = { idleMs, totalMs: Math.max(maxMs, idleMs) };
+      return new TimedCall(operation, ctx, { clock, limits }).run(next);
+    },
+  };
+}
+
+interface Limits {
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+class TimedCall {
+  readonly #operation: ResolvedOperation;
+  readonly #ctx: ToolContext;
+  readonly #clock: Clock;
+  readonly #limits: Limits;
+  readonly #cancellation: Cancellation;
+  /** Moments of the clock; a pause moves them on by its length. */
+  #startedAt: number;
+  #heardAt: number;
+  #pausedAt = 0;
+  #questions = 0;
+  #timer: Timer | undefined;
+  #settled = false;
+  #reject: (error: ToolError) => void = () => {};
+
+  constructor(
+    operation: ResolvedOperation,
+    ctx: ToolContext,
+    { clock, limits }: { clock: Clock; limits: Limits },
+  ) {
+    this.#operation = operation;
+    this.#ctx = ctx;
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#cancellation = ctx.cancellation.child();
+    this.#startedAt = this.#heardAt = clock.now();
+  }
+
+  async run(next: Next): Promise<ToolResult> {
+    const ctx = this.#ctx.with({
+      cancellation: this.#cancellation,
+      onProgress: (progress) => this.#progress(progress),
+      onAsk: (request) => this.#ask(request),
+    });
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#reject = reject;
+        this.#cancellation.onCancel(() => reject(cancelled(this.#operation)));
+        this.#arm();
+        next(this.#operation, ctx).then(resolve, reject);
+      });
+    } finally {
+      this.#settled = true;
+      this.#timer?.stop();
+      this.#cancellation.release();
+    }
+  }
+
+  #arm(): void {
+    const now = this.#clock.now();
+    this.#timer = this.#clock.timer(() => this.#check(), this.#deadline() - now);
+  }
+
+  #deadline(): number {
+    return Math.min(this.#heardAt + this.#limits.idleMs, this.#startedAt + this.#limits.totalMs);
+  }
+
+  /** Progress only moves the deadline: the timer finds that out when it fires, so that it costs nothing before. */
+  #check(): void {
+    if (this.#clock.now() < this.#deadline()) return this.#arm();
+    const error = timedOut(this.#operation, this.#limits, this.#heardAt > this.#startedAt);
+    this.#reject(error);
+    this.#cancellation.cancel(error);
+  }
+
+  #progress(progress: Progress): void {
+    if (this.#settled) return;
+    if (this.#questions === 0) this.#heardAt = this.#clock.now();
+    this.#ctx.progress(progress);
+  }
+
+  async #ask(request: InputRequest): Promise<JsonObject> {
+    if (this.#settled) throw cancelled(this.#operation);
+    if (this.#questions++ === 0) {
+      this.#pausedAt = this.#clock.now();
+      this.#timer?.stop();
+    }
+    try {
+      return await this.#ctx.ask(request);
+    } finally {
+      if (--this.#questions === 0 && !this.#settled) this.#resume();
+    }
+  }
+
+  #resume(): void {
+    const paused = this.#clock.now() - this.#pausedAt;
+    this.#startedAt += paused;
+    this.#heardAt += paused;
+    this.#arm();
+  }
+}
+
+function timedOut({ canonicalName }: ResolvedOperation, limits: Limits, progressed: boolean): ToolError {
+  const what = progressed
+    ? `${canonicalName} reported progress but did not finish in time: it may be silent for ` +
+      `${seconds(limits.idleMs)} and take ${seconds(limits.totalMs)} in all.`
+    : `${canonicalName} did not answer within ${seconds(limits.idleMs)}.`;
+  return new ToolError("TimedOut", `${what} It was told to stop. Ask it for less, or raise the time-out.`);
+}
+
+function cancelled({ canonicalName }: ResolvedOperation): ToolError {
+  return new ToolError("Cancelled", `The call of ${canonicalName} was cancelled.`);
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}

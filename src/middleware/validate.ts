@@ -1,0 +1,115 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Check, Issue, Validation, Validator } from "../core/effects.ts";
+import { ToolError } from "../core/errors.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Item, Middleware } from "../core/operation.ts";
+import { ToolResult } from "../core/result.ts";
+
+const maxListed = 10;
+
+/**
+ * Arguments and answers against the tool's schemas, compiled on first use. What local arguments pass as (with
+ * defaults and transforms) goes on; an upstream's go on unchanged. A schema that cannot be used fails the call
+ * before the tool runs: `ToolError` `ExecutionFailed`. An answer that breaks the tool's own schema:
+ * `InvalidOutput`. (Specification 2026-07-28, server/tools, Error Handling and Output Schema.)
+ */
+export function validate({ validator }: { validator: Validator }): Middleware {
+  const checks = checksBy(validator);
+  return {
+    name: "validate",
+    async call(operation, ctx, next) {
+      const { item } = operation;
+      const mode = item?.facts.validation ?? "local";
+      if (!item || mode === "upstream") return next(operation, ctx);
+      const input = checks.input(item);
+      const output = mode === "local" ? checks.output(item) : undefined;
+      const checked = await input(operation.arguments);
+      if (!checked.ok) return refused(item, checked);
+      const unchanged = mode === "upstream-checked" || checked.value === operation.arguments;
+      const result = await next(
+        unchanged ? operation : { ...operation, arguments: checked.value as JsonObject },
+        ctx,
+      );
+      return output && !result.isError ? conforming(result, output, item) : result;
+    },
+  };
+}
+
+/** Finds the checks of an item; each schema is compiled once, for as long as somebody holds the schema. */
+function checksBy(validator: Validator): {
+  input(item: Item): Check;
+  output(item: Item): Check | undefined;
+} {
+  const standard = once((schema: StandardSchemaV1) => validator.standard(schema));
+  const trusted = once((schema: JsonObject) => validator.compile(schema, { trusted: true }));
+  const untrusted = once((schema: JsonObject) => validator.compile(schema, { trusted: false }));
+  return {
+    input({ facts, definition, canonicalName }) {
+      if (facts.validation === "upstream-checked")
+        return untrusted(definition.inputSchema, `${canonicalName}: its input schema`);
+      if (facts.inputStandard) return standard(facts.inputStandard, canonicalName);
+      return trusted(definition.inputSchema, `${canonicalName}: its input schema`);
+    },
+    output({ facts, definition, canonicalName }) {
+      if (facts.outputStandard) return standard(facts.outputStandard, canonicalName);
+      return (
+        definition.outputSchema && trusted(definition.outputSchema, `${canonicalName}: its output schema`)
+      );
+    },
+  };
+}
+
+/** Remembers failures as well: a schema that cannot be used is not tried again on every call. */
+function once<S extends object>(compile: (schema: S) => Check): (schema: S, whose: string) => Check {
+  const known = new WeakMap<S, Check | { cause: unknown }>();
+  const attempt = (schema: S): Check | { cause: unknown } => {
+    try {
+      return compile(schema);
+    } catch (cause) {
+      return { cause };
+    }
+  };
+  return (schema, whose) => {
+    let check = known.get(schema);
+    if (!check) known.set(schema, (check = attempt(schema)));
+    if (typeof check === "function") return check;
+    const { cause } = check;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ToolError("ExecutionFailed", `${whose} cannot be used: ${reason}.`, { cause });
+  };
+}
+
+type Failed = Extract<Validation, { ok: false }>;
+
+function refused({ canonicalName }: Item, failed: Failed): ToolResult {
+  // The schema's own code failed, so nothing is known of the arguments: that is for the log.
+  if (failed.cause !== undefined) throw failed.cause;
+  return ToolResult.error(`Invalid arguments for ${canonicalName}:\n${listed(failed.issues)}`);
+}
+
+async function conforming(result: ToolResult, check: Check, { canonicalName }: Item): Promise<ToolResult> {
+  if (result.structuredContent === undefined)
+    throw invalidOutput(canonicalName, "- it has an output schema, so it must answer with structuredContent");
+  const checked = await check(result.structuredContent);
+  if (checked.ok)
+    return checked.value === result.structuredContent
+      ? result
+      : { ...result, structuredContent: checked.value };
+  if (checked.cause !== undefined) throw checked.cause;
+  throw invalidOutput(canonicalName, listed(checked.issues));
+}
+
+function invalidOutput(canonicalName: string, problems: string): ToolError {
+  return new ToolError(
+    "InvalidOutput",
+    `The answer of ${canonicalName} breaks its own output schema. This is a fault of the tool, not of the call:\n${problems}`,
+  );
+}
+
+function listed(issues: readonly Issue[]): string {
+  const lines = issues
+    .slice(0, maxListed)
+    .map(({ path, message }) => `- ${path === "" ? message : `${path}: ${message}`}`);
+  if (issues.length > maxListed) lines.push(`- and ${issues.length - maxListed} more`);
+  return lines.join("\n");
+}
