@@ -18,7 +18,10 @@ export class CompositeToolProvider implements ToolProvider, Resolver {
   readonly #log: Log;
   readonly #mounts = new Map<string, Mount>();
   readonly #listeners = new Set<(kind: ListKind) => void>();
-  #index: ReadonlyMap<string, Item> | undefined;
+  /** By exposed name, as last built. */
+  #index: ReadonlyMap<string, Item> = new Map();
+  /** The index is complete and nothing has changed since. */
+  #isCurrent = false;
   #version = 0;
 
   constructor(options: { namespace?: string; log?: Log } = {}) {
@@ -48,17 +51,11 @@ export class CompositeToolProvider implements ToolProvider, Resolver {
   }
 
   resolve(name: string): Item | undefined | Promise<Item | undefined> {
-    const known = this.#index?.get(name);
+    const known = this.#isCurrent ? this.#index.get(name) : undefined;
     if (known) return known;
-    const split = splitName(name);
-    const mount = split && this.#mounts.get(split.namespace);
-    if (mount) {
-      const catalogue = mount.catalogue();
-      const find = (from: Catalogue): Item | undefined => mount.find(from, split.tool, name);
-      return catalogue instanceof Promise ? catalogue.then(find) : find(catalogue);
-    }
-    // An unknown namespace ends it, except that a name cut to 64 characters may have lost its own.
-    return split && name.length < 64 ? undefined : this.#search(name, [...this.#mounts.values()]);
+    // A name of the full length may be a cut one, without its namespace: only the whole list knows it.
+    if (name.length === 64) return this.#build().then((index) => index.get(name) ?? this.#find(name));
+    return this.#find(name);
   }
 
   async listTools(): Promise<readonly ToolDefinition[]> {
@@ -70,15 +67,14 @@ export class CompositeToolProvider implements ToolProvider, Resolver {
       try {
         return await item.provider.callTool(item.name, args, ctx);
       } catch (error) {
-        const isMissing = error instanceof ToolError && error.code === "NotFound";
-        if (!isMissing || !item.otherwise) throw error;
+        if (!(error instanceof ToolError && error.code === "NotFound")) throw error;
       }
     }
     throw ToolError.notFound(name);
   }
 
   facts(name: string): ToolFacts | undefined {
-    return this.#index?.get(name)?.facts;
+    return this.#index.get(name)?.facts;
   }
 
   watch(listener: (kind: ListKind) => void): () => void {
@@ -87,19 +83,31 @@ export class CompositeToolProvider implements ToolProvider, Resolver {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#mounts.values()].map((mount) => mount.provider.close?.()));
+    const closing = [...this.#mounts.values()].map(async ({ provider }) => provider.close?.());
+    const failure = (await Promise.allSettled(closing)).find((end) => end.status === "rejected");
+    if (failure) throw failure.reason;
   }
 
   #changed(kind: ListKind): void {
     if (kind === "tools") {
-      this.#index = undefined;
+      this.#isCurrent = false;
       this.#version += 1;
     }
     for (const listener of this.#listeners) listener(kind);
   }
 
+  #find(name: string): Item | undefined | Promise<Item | undefined> {
+    const split = splitName(name);
+    if (!split) return this.#search(name, [...this.#mounts.values()]);
+    const mount = this.#mounts.get(split.namespace);
+    if (!mount) return undefined;
+    const catalogue = mount.catalogue();
+    const find = (from: Catalogue): Item | undefined => mount.find(from, split.tool, name);
+    return catalogue instanceof Promise ? catalogue.then(find) : find(catalogue);
+  }
+
   async #build(): Promise<ReadonlyMap<string, Item>> {
-    if (this.#index) return this.#index;
+    if (this.#isCurrent) return this.#index;
     const version = this.#version;
     const catalogues = await Promise.all([...this.#mounts.values()].map((mount) => this.#ifKnown(mount)));
     const index = new Map<string, Item>();
@@ -109,7 +117,8 @@ export class CompositeToolProvider implements ToolProvider, Resolver {
         this.#log("warning", `${item.canonicalName} is left out: ${clash.canonicalName} has its name`);
       else index.set(item.definition.name, item);
     }
-    if (version === this.#version && !catalogues.includes(undefined)) this.#index = index;
+    this.#index = index;
+    this.#isCurrent = version === this.#version && !catalogues.includes(undefined);
     return index;
   }
 

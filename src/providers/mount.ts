@@ -44,7 +44,7 @@ export class Mount implements Resolver {
 
   /** At once where it has been read; rejects with the provider's `ToolError` where it cannot say, and asks again next time. */
   catalogue(): Catalogue | Promise<Catalogue> {
-    return this.#loaded ?? (this.#loading ??= this.#load(this.#version));
+    return this.#loaded ?? this.#loading ?? this.#start();
   }
 
   async items(): Promise<readonly Item[]> {
@@ -72,6 +72,14 @@ export class Mount implements Resolver {
     return this.provider.watch?.((kind) => kind === "tools" && listener()) ?? (() => {});
   }
 
+  #start(): Promise<Catalogue> {
+    const version = this.#version;
+    const loading = this.#load(version);
+    // A provider may tell of a change before `listTools` even returns: then nobody else waits for this one.
+    if (version === this.#version) this.#loading = loading;
+    return loading;
+  }
+
   async #load(version: number): Promise<Catalogue> {
     try {
       const catalogue = await this.#read();
@@ -95,7 +103,7 @@ export class Mount implements Resolver {
     const byExposedName = new Map<string, Item>();
     for (const definition of definitions) {
       const item = this.#item(definition);
-      const clash = byOwnName.get(item.name) ?? byExposedName.get(item.definition.name);
+      const clash = byExposedName.get(item.definition.name);
       if (clash) {
         this.#log(
           "warning",

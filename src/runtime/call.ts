@@ -26,21 +26,21 @@ export function createCaller({ resolver, middleware = [], log = () => {} }: Call
   const chain = compose(middleware, execute);
   const filters = middleware.filter((layer) => layer.visible);
 
-  /** A filter that throws hides: what cannot be judged is not shown. */
+  /** A filter that throws, or answers anything but `true`, hides: what cannot be judged is not shown. */
   const isVisible = (item: Item, ctx: ToolContext): boolean =>
     filters.every((filter) => {
       try {
-        return filter.visible!(item, ctx);
+        return filter.visible!(item, ctx) === true;
       } catch (error) {
         log("error", `${filter.name} could not judge ${item.canonicalName}, so it is hidden`, {
-          error: String(error),
+          error: describe(error),
         });
         return false;
       }
     });
 
-  const failed = (error: unknown, operation: ResolvedOperation): Outcome => {
-    const known = error instanceof ToolError ? error : unexpected(error, operation, log);
+  const failed = (error: unknown, operation: ResolvedOperation, ctx: ToolContext): Outcome => {
+    const known = error instanceof ToolError ? error : unexpected(error, operation, ctx, log);
     if (toolErrorCodes[known.code].as === "error") return { type: "error", error: known };
     const result = ToolResult.withMetadata(ToolResult.error(known.message), { code: known.code });
     return { type: "result", result };
@@ -50,7 +50,7 @@ export function createCaller({ resolver, middleware = [], log = () => {} }: Call
     try {
       return { type: "result", result: await chain(operation, ctx) };
     } catch (error) {
-      const outcome = failed(error, operation);
+      const outcome = failed(error, operation, ctx);
       const otherwise = operation.item?.otherwise;
       const goesOn = otherwise && outcome.type === "error" && outcome.error.code === "NotFound";
       return goesOn ? attempt(judge(operation, otherwise, ctx), ctx) : outcome;
@@ -60,8 +60,11 @@ export function createCaller({ resolver, middleware = [], log = () => {} }: Call
   const judge = (operation: Operation, item: Item | undefined, ctx: ToolContext): ResolvedOperation => {
     const { kind, name, arguments: args, meta } = operation;
     const base = { kind, name, arguments: args, ...(meta && { meta }) };
-    if (!item || !isVisible(item, ctx)) return { ...base, canonicalName: name };
-    return { ...base, canonicalName: item.canonicalName, item };
+    // What is hidden is not there: as after a `NotFound`, the search goes on.
+    let candidate = item;
+    while (candidate && !isVisible(candidate, ctx)) candidate = candidate.otherwise;
+    if (!candidate) return { ...base, canonicalName: name };
+    return { ...base, canonicalName: candidate.canonicalName, item: candidate };
   };
 
   const resolve = async (operation: Operation, ctx: ToolContext): Promise<ResolvedOperation> => {
@@ -69,7 +72,7 @@ export function createCaller({ resolver, middleware = [], log = () => {} }: Call
       return judge(operation, await resolver.resolve(operation.name), ctx);
     } catch (error) {
       const failure = error instanceof ToolError ? error : ToolError.notFound(operation.name);
-      if (failure !== error) log("error", `cannot resolve ${operation.name}`, { error: String(error) });
+      if (failure !== error) log("error", `cannot resolve ${operation.name}`, { error: describe(error) });
       return { ...operation, canonicalName: operation.name, failure };
     }
   };
@@ -104,13 +107,23 @@ function normalise(output: ToolOutput, operation: ResolvedOperation): ToolResult
 }
 
 /** What a stranger's code threw may hold secrets: its message stays in the log, the caller gets a reference to it. */
-function unexpected(error: unknown, operation: ResolvedOperation, log: Log): ToolError {
+function unexpected(error: unknown, operation: ResolvedOperation, ctx: ToolContext, log: Log): ToolError {
+  if (ctx.cancellation.cancelled)
+    return new ToolError("Cancelled", "The call was cancelled while it ran.", { cause: error });
   const reference = crypto.randomUUID().slice(0, 8);
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  log("error", `${operation.canonicalName} failed unexpectedly`, { reference, error: detail });
+  log("error", `${operation.canonicalName} failed unexpectedly`, { reference, error: describe(error) });
   return new ToolError(
     "ExecutionFailed",
     `${operation.canonicalName} failed unexpectedly. The log has the details under reference ${reference}.`,
     { cause: error },
   );
+}
+
+/** Anything can be thrown, even what has no text. */
+function describe(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.stack ?? thrown) : String(thrown);
+  } catch {
+    return "something was thrown that cannot be shown as text";
+  }
 }
