@@ -2,8 +2,25 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 30_000,
-    coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/*.test.ts", "src/**/*.contract.ts"] },
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts", "test/support/**/*.test.ts"] },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          globalSetup: ["test/support/globalSetup.ts"],
+        },
+      },
+    ],
+    coverage: {
+      provider: "v8",
+      include: ["src/**"],
+      exclude: ["src/**/*.test.ts", "src/**/*.test-d.ts", "src/**/*.contract.ts"],
+    },
   },
 });

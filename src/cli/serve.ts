@@ -24,7 +24,7 @@ export async function serve(argv: readonly string[], io: Io): Promise<number> {
   refuseLaterFlags(argv);
   const { values } = parseFlags(argv, flags);
   const flagAddress = values.http === undefined ? undefined : readAddress(values.http);
-  const log = createLog(io, "info");
+  const log = createLog(io, "notice");
   const { config, file } = await readConfig(io, values.config, log);
   const chosen = chooseDoors(values, flagAddress, config);
   const http = chosen.http && (await withTokens(chosen.http, values, { io, config, log }));

@@ -137,10 +137,11 @@ export class Supervisor {
     const { clock, log, random } = this.#options;
     this.#failures += 1;
     const pause = backoffMs(this.#failures, { floorMs, ...(random && { random }) });
+    const isNews = this.#error !== reason;
     this.#error = reason;
     this.#retry = clock.timer(() => void this.connect(), pause);
     this.#enter("failed");
-    log("warning", `${reason} (next try in ${Math.round(pause / 1_000)} s)`);
+    log(isNews ? "info" : "debug", `${reason} (next try in ${Math.round(pause / 1_000)} s)`);
   }
 
   #drop(connection: UpstreamConnection): void {

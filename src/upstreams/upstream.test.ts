@@ -150,7 +150,8 @@ test("while a server is away its last good list stays, and calls say why they fa
 test("a server that dies again and again gets growing pauses; one that was stable begins anew", async () => {
   const server = legacyServer();
   const { clock, log } = await started(server);
-  const nextPause = (): unknown => log.mock.calls.findLast(([level]) => level === "warning")?.[1];
+  const nextPause = (): unknown =>
+    log.mock.calls.findLast(([, text]) => String(text).includes("next try"))?.[1];
   for (const seconds of [1, 2, 4]) {
     server.die("crash");
     await settle();

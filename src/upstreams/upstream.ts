@@ -176,6 +176,7 @@ export class Upstream implements ToolProvider {
       const tools = await connection.listTools();
       if (this.#supervisor.ready === connection) this.#publish(tools);
     } catch (error) {
+      if (this.#supervisor.state === "closed") return;
       if (connection && error instanceof SessionLost) return this.#supervisor.renew(connection);
       this.#options.log(
         "warning",
