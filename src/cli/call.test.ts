@@ -89,16 +89,25 @@ test("structured content is printed where there is nothing else", async () => {
 
 test.each<[ToolErrorCode, number]>([
   ["NotFound", 2],
-  ["InvalidArguments", 2],
-  ["Unavailable", 3],
-  ["ExecutionFailed", 1],
   ["UpstreamError", 1],
-  ["PermissionDenied", 1],
+  ["TooManyRequests", 1],
 ])("%s is one line on standard error and ends with %i", async (code, exit) => {
   const io = new FakeIo({ call: fails(code, "what happened") });
   expect(await io.run("call", "a__b")).toBe(exit);
   expect(io.stderr.text).toMatch(/^error what happened.*\n$/);
   expect(io.stdout.text).toBe("");
+});
+
+test.each<[ToolErrorCode, number]>([
+  ["InvalidArguments", 2],
+  ["Unavailable", 3],
+  ["ExecutionFailed", 1],
+  ["PermissionDenied", 1],
+])("%s, which an agent gets as a result, is printed as one and ends with %i", async (code, exit) => {
+  const result = ToolResult.withMetadata(ToolResult.error("what happened"), { code });
+  const io = new FakeIo({ call: answers(result) });
+  expect(await io.run("call", "a__b")).toBe(exit);
+  expect(io.stdout.text).toBe("what happened\n");
 });
 
 test("an unknown tool is answered with the nearest name", async () => {

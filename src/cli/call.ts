@@ -32,7 +32,7 @@ export async function call(argv: readonly string[], io: Io): Promise<number> {
     if (outcome.type === "error") return reportError(io, { gateway, context, name, error: outcome.error });
     if (values.json) writeLine(io.stdout, JSON.stringify(wholeResult(outcome.result), null, 2));
     else printResult(io, outcome.result);
-    return outcome.result.isError ? exitCodes.toolError : exitCodes.done;
+    return outcome.result.isError ? exitOf(outcome.result.metadata?.["code"]) : exitCodes.done;
   });
 }
 
@@ -56,13 +56,17 @@ async function ownerSettled(gateway: Gateway, name: string): Promise<void> {
   else if (namespace !== builtinNamespace) await upstreamSettled(gateway, namespace);
 }
 
-/** What a result of the other kind means for whoever runs the command. */
+/** What a call that failed means for whoever runs the command; the tool's own failures have no code. */
 const errorExits: Partial<Record<ToolErrorCode, number>> = {
   NotFound: exitCodes.usage,
   InvalidArguments: exitCodes.usage,
   Unavailable: exitCodes.unreachable,
   Cancelled: exitCodes.interrupted,
 };
+
+function exitOf(code: unknown): number {
+  return errorExits[code as ToolErrorCode] ?? exitCodes.toolError;
+}
 
 interface FailedCall extends Work {
   readonly name: string;
@@ -72,7 +76,7 @@ interface FailedCall extends Work {
 async function reportError(io: Io, { gateway, context, name, error }: FailedCall): Promise<number> {
   const style = styleOf(io.stderr, io.env);
   let hint = "";
-  let code = errorExits[error.code] ?? exitCodes.toolError;
+  let code = exitOf(error.code);
   if (error.code === "NotFound") {
     const known = (await gateway.caller.list(context)).map((tool) => tool.name);
     hint = `.${didYouMean(name, known) || ' "toolgate tools" lists what there is.'}`;

@@ -4,7 +4,7 @@
  */
 export class Cancellation {
   #controller: AbortController | undefined;
-  #listeners: Set<(reason: unknown) => void> | undefined;
+  #listeners: ((reason: unknown) => void)[] | undefined;
   #leave: (() => void) | undefined;
   #cancelled = false;
   #reason: unknown;
@@ -54,9 +54,15 @@ export class Cancellation {
       listener(this.#reason);
       return () => {};
     }
-    const listeners = (this.#listeners ??= new Set());
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+    const listeners = (this.#listeners ??= []);
+    listeners.push(listener);
+    return () => {
+      const at = listeners.indexOf(listener);
+      if (at < 0) return;
+      // While they are being called, nobody's place may move.
+      if (this.#cancelled) listeners[at] = () => {};
+      else listeners.splice(at, 1);
+    };
   }
 
   /** A cancellation that ends with this one and can also end alone. `release` it when its work is done. */
@@ -66,9 +72,9 @@ export class Cancellation {
     return child;
   }
 
-  /** Stops following the parent or signal, so that a long-lived one holds no finished work. */
+  /** The work is done: it stops following its parent or signal, and nobody hears of a later `cancel`. */
   release(): void {
     this.#leave?.();
-    this.#leave = undefined;
+    this.#leave = this.#listeners = undefined;
   }
 }

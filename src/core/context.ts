@@ -45,43 +45,46 @@ export interface ToolContextInit {
 /** All that a call knows of who makes it and where. Immutable: the `with...` methods return copies. */
 export class ToolContext {
   readonly #init: ToolContextInit;
+  readonly #base: ToolContext | undefined;
   readonly cancellation: Cancellation;
 
-  constructor(init: ToolContextInit = {}) {
+  /** What `init` leaves out comes from `base`, which costs less than a copy of it: each call makes several contexts. */
+  constructor(init: ToolContextInit = {}, base?: ToolContext) {
     this.#init = init;
-    this.cancellation = init.cancellation ?? new Cancellation();
+    this.#base = base;
+    this.cancellation = init.cancellation ?? base?.cancellation ?? new Cancellation();
   }
 
   get agentId(): string {
-    return this.#init.agentId ?? "";
+    return this.#init.agentId ?? this.#base?.agentId ?? "";
   }
 
   get sessionKey(): string {
-    return this.#init.sessionKey ?? "";
+    return this.#init.sessionKey ?? this.#base?.sessionKey ?? "";
   }
 
   get workspacePath(): string | undefined {
-    return this.#init.workspacePath;
+    return this.#init.workspacePath ?? this.#base?.workspacePath;
   }
 
   get sandbox(): SandboxConfig | undefined {
-    return this.#init.sandbox;
+    return this.#init.sandbox ?? this.#base?.sandbox;
   }
 
   get approvals(): ApprovalHandler | undefined {
-    return this.#init.approvals;
+    return this.#init.approvals ?? this.#base?.approvals;
   }
 
   get metadata(): Readonly<JsonObject> {
-    return this.#init.metadata ?? {};
+    return this.#init.metadata ?? this.#base?.metadata ?? {};
   }
 
   get principal(): Principal {
-    return this.#init.principal ?? localPrincipal;
+    return this.#init.principal ?? this.#base?.principal ?? localPrincipal;
   }
 
   get client(): ClientInfo | undefined {
-    return this.#init.client;
+    return this.#init.client ?? this.#base?.client;
   }
 
   /** Aborted when the caller cancels, goes away, or the call's time is up. */
@@ -91,24 +94,30 @@ export class ToolContext {
 
   /** Reports progress to the client, if it asked for any. */
   progress(progress: Progress): void {
-    this.#init.onProgress?.(progress);
+    const { onProgress } = this.#init;
+    if (onProgress) onProgress(progress);
+    else this.#base?.progress(progress);
   }
 
   /** Writes to the client's log, if it wants one at this level. */
   log(level: LogLevel, data: unknown, logger?: string): void {
-    this.#init.onLog?.(logger === undefined ? { level, data } : { level, data, logger });
+    const { onLog } = this.#init;
+    if (onLog) onLog(logger === undefined ? { level, data } : { level, data, logger });
+    else this.#base?.log(level, data, logger);
   }
 
   /** Asks the client. Rejects with `ToolError` `Unsupported` where the door has no way to ask. */
   ask(request: InputRequest): Promise<JsonObject> {
-    if (this.#init.onAsk) return this.#init.onAsk(request);
+    const { onAsk } = this.#init;
+    if (onAsk) return onAsk(request);
+    if (this.#base) return this.#base.ask(request);
     return Promise.reject(
       new ToolError("Unsupported", `This door cannot ask the client for ${request.method}.`),
     );
   }
 
   with(changes: ToolContextInit): ToolContext {
-    return new ToolContext({ ...this.#init, cancellation: this.cancellation, ...changes });
+    return new ToolContext(changes, this);
   }
 
   withWorkspacePath(workspacePath: string): ToolContext {

@@ -31,6 +31,7 @@ export interface Item {
 
 /** An operation after the one resolution of its name. Frozen once its arguments are final. */
 export interface ResolvedOperation extends Operation {
+  readonly meta: Meta;
   /** The item's, or the name as asked where there is no item. */
   readonly canonicalName: string;
   /** Absent: nothing here has that name, or this caller may not see it. */

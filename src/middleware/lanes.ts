@@ -4,7 +4,7 @@ import { ToolError } from "../core/errors.ts";
 interface Lane {
   running: number;
   /** While anything waits, all places are taken. */
-  readonly waiting: Set<() => void>;
+  waiting?: Set<() => void>;
 }
 
 /** Places for each key: some run, some wait in the order in which they came, the rest is refused. */
@@ -27,28 +27,29 @@ export class Lanes {
    */
   enter(key: string, cancellation: Cancellation): void | Promise<void> {
     let lane = this.#lanes.get(key);
-    if (!lane) this.#lanes.set(key, (lane = { running: 0, waiting: new Set() }));
+    if (!lane) this.#lanes.set(key, (lane = { running: 0 }));
     if (lane.running < this.#limits.running) {
       lane.running++;
       return;
     }
+    lane.waiting ??= new Set();
     if (lane.waiting.size >= this.#limits.waiting)
       throw new ToolError("TooManyRequests", "Too many requests in flight");
-    return wait(lane, cancellation);
+    return wait(lane.waiting, cancellation);
   }
 
   /** Gives the place to who has waited longest, or back. */
   leave(key: string): void {
     const lane = this.#lanes.get(key)!;
-    const [enter] = lane.waiting;
+    const [enter] = lane.waiting ?? [];
     if (enter) {
-      lane.waiting.delete(enter);
+      lane.waiting?.delete(enter);
       enter();
     } else if (--lane.running === 0) this.#lanes.delete(key);
   }
 }
 
-function wait({ waiting }: Lane, cancellation: Cancellation): Promise<void> {
+function wait(waiting: Set<() => void>, cancellation: Cancellation): Promise<void> {
   return new Promise((resolve, reject) => {
     const enter = (): void => {
       stopListening();

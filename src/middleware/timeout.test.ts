@@ -44,6 +44,12 @@ function start(
   return { ctx: toolCtx!, answer, done, fail };
 }
 
+/** One timer serves all calls: it may still be set, and does nothing when it fires. */
+function expectNothingLeft(): void {
+  clock.advance(3_600 * second);
+  expect(clock.pending).toBe(0);
+}
+
 /** Has it ended by now? */
 async function hasEnded(answer: Promise<ToolResult>): Promise<boolean> {
   let ended = false;
@@ -61,7 +67,7 @@ test("an answer in time is passed on, and nothing is left behind", async () => {
   clock.advance(59 * second);
   call.done(ToolResult.success("done"));
   expect(ToolResult.text(await call.answer)).toBe("done");
-  expect(clock.pending).toBe(0);
+  expectNothingLeft();
   cancellation.cancel("later");
   expect(call.ctx.cancellation.cancelled).toBe(false);
 });
@@ -70,7 +76,7 @@ test("a failure in time is passed on", async () => {
   const call = start();
   call.fail(new Error("broken"));
   await expect(call.answer).rejects.toThrow("broken");
-  expect(clock.pending).toBe(0);
+  expectNothingLeft();
 });
 
 test("a stage that throws instead of rejecting leaves nothing behind either", async () => {
@@ -78,7 +84,7 @@ test("a stage that throws instead of rejecting leaves nothing behind either", as
     throw new Error("broken");
   });
   await expect(answer).rejects.toThrow("broken");
-  expect(clock.pending).toBe(0);
+  expectNothingLeft();
 });
 
 describe("when time is up", () => {
@@ -94,7 +100,7 @@ describe("when time is up", () => {
         "files__read did not answer within 60 s. It was told to stop. Ask it for less, or raise the time-out.",
     });
     expect(call.ctx.signal.reason).toMatchObject({ code: "TimedOut" });
-    expect(clock.pending).toBe(0);
+    expectNothingLeft();
   });
 
   test.each(["done", "fail"] as const)("what the tool still does is not heard: %s", async (ending) => {
@@ -109,7 +115,7 @@ describe("when time is up", () => {
     await expect(call.ctx.ask({ method: "roots/list", params: {} })).rejects.toMatchObject({
       code: "Cancelled",
     });
-    expect(clock.pending).toBe(0);
+    expectNothingLeft();
   });
 
   test("the caller's own cancellation is left alone", async () => {
@@ -201,7 +207,7 @@ describe("while the tool asks the client", () => {
     expect(await hasEnded(call.answer)).toBe(false);
     clock.advance(1 * second);
     await expect(call.answer).rejects.toMatchObject({ code: "TimedOut" });
-    expect(clock.pending).toBe(0);
+    expectNothingLeft();
   });
 
   test("it goes on only when the last of several questions is answered", async () => {
@@ -233,7 +239,7 @@ describe("while the tool asks the client", () => {
     await call.answer;
     answers[0]!({});
     await answer;
-    expect(clock.pending).toBe(0);
+    expectNothingLeft();
   });
 });
 
@@ -248,7 +254,7 @@ describe("when the caller cancels", () => {
       code: "Cancelled",
       message: "The call of files__read was cancelled.",
     });
-    expect(clock.pending).toBe(0);
+    expectNothingLeft();
   });
 
   test("before the call, nothing runs", async () => {

@@ -1,10 +1,11 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import type { InputRequest, Progress, ToolContext } from "../core/context.ts";
-import type { Clock, Timer } from "../core/effects.ts";
+import type { Clock } from "../core/effects.ts";
 import { ToolError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Middleware, Next, ResolvedOperation } from "../core/operation.ts";
 import type { ToolResult } from "../core/result.ts";
+import { Deadlines, type Due } from "./deadlines.ts";
 
 export interface TimeoutOptions {
   readonly clock: Clock;
@@ -20,13 +21,14 @@ export interface TimeoutOptions {
  * `ToolError` `TimedOut` or `Cancelled` at once, whether the tool settles or not.
  */
 export function timeout({ clock, defaultMs = 60_000, maxMs = 600_000 }: TimeoutOptions): Middleware {
+  const deadlines = new Deadlines(clock);
   return {
     name: "timeout",
     async call(operation, ctx, next) {
       if (ctx.cancellation.cancelled) throw cancelled(operation);
       const idleMs = operation.item?.facts.timeoutMs ?? defaultMs;
       const limits = { idleMs, totalMs: Math.max(maxMs, idleMs) };
-      return new TimedCall(operation, ctx, { clock, limits }).run(next);
+      return new TimedCall(operation, ctx, { clock, deadlines, limits }).run(next);
     },
   };
 }
@@ -36,32 +38,45 @@ interface Limits {
   readonly totalMs: number;
 }
 
-class TimedCall {
+interface Timing {
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  readonly limits: Limits;
+}
+
+class TimedCall implements Due {
+  bagIndex = -1;
   readonly #operation: ResolvedOperation;
   readonly #ctx: ToolContext;
-  readonly #clock: Clock;
-  readonly #limits: Limits;
+  readonly #timing: Timing;
   readonly #cancellation: Cancellation;
   /** Moments of the clock; a pause moves them on by its length. */
   #startedAt: number;
   #heardAt: number;
   #pausedAt = 0;
   #questions = 0;
-  #timer: Timer | undefined;
   #settled = false;
   #reject: (error: ToolError) => void = () => {};
 
-  constructor(
-    operation: ResolvedOperation,
-    ctx: ToolContext,
-    { clock, limits }: { clock: Clock; limits: Limits },
-  ) {
+  constructor(operation: ResolvedOperation, ctx: ToolContext, timing: Timing) {
     this.#operation = operation;
     this.#ctx = ctx;
-    this.#clock = clock;
-    this.#limits = limits;
+    this.#timing = timing;
     this.#cancellation = ctx.cancellation.child();
-    this.#startedAt = this.#heardAt = clock.now();
+    this.#startedAt = this.#heardAt = timing.clock.now();
+  }
+
+  /** Progress moves it on; while a question is open there is none. */
+  get deadline(): number {
+    if (this.#questions > 0) return Infinity;
+    const { idleMs, totalMs } = this.#timing.limits;
+    return Math.min(this.#heardAt + idleMs, this.#startedAt + totalMs);
+  }
+
+  expire(): void {
+    const error = timedOut(this.#operation, this.#timing.limits, this.#heardAt > this.#startedAt);
+    this.#reject(error);
+    this.#cancellation.cancel(error);
   }
 
   async run(next: Next): Promise<ToolResult> {
@@ -74,45 +89,25 @@ class TimedCall {
       return await new Promise((resolve, reject) => {
         this.#reject = reject;
         this.#cancellation.onCancel(() => reject(cancelled(this.#operation)));
-        this.#arm();
+        this.#timing.deadlines.add(this);
         next(this.#operation, ctx).then(resolve, reject);
       });
     } finally {
       this.#settled = true;
-      this.#timer?.stop();
+      this.#timing.deadlines.delete(this);
       this.#cancellation.release();
     }
   }
 
-  #arm(): void {
-    const now = this.#clock.now();
-    this.#timer = this.#clock.timer(() => this.#check(), this.#deadline() - now);
-  }
-
-  #deadline(): number {
-    return Math.min(this.#heardAt + this.#limits.idleMs, this.#startedAt + this.#limits.totalMs);
-  }
-
-  /** Progress only moves the deadline: the timer finds that out when it fires, so that it costs nothing before. */
-  #check(): void {
-    if (this.#clock.now() < this.#deadline()) return this.#arm();
-    const error = timedOut(this.#operation, this.#limits, this.#heardAt > this.#startedAt);
-    this.#reject(error);
-    this.#cancellation.cancel(error);
-  }
-
   #progress(progress: Progress): void {
     if (this.#settled) return;
-    if (this.#questions === 0) this.#heardAt = this.#clock.now();
+    if (this.#questions === 0) this.#heardAt = this.#timing.clock.now();
     this.#ctx.progress(progress);
   }
 
   async #ask(request: InputRequest): Promise<JsonObject> {
     if (this.#settled) throw cancelled(this.#operation);
-    if (this.#questions++ === 0) {
-      this.#pausedAt = this.#clock.now();
-      this.#timer?.stop();
-    }
+    if (this.#questions++ === 0) this.#pausedAt = this.#timing.clock.now();
     try {
       return await this.#ctx.ask(request);
     } finally {
@@ -121,10 +116,10 @@ class TimedCall {
   }
 
   #resume(): void {
-    const paused = this.#clock.now() - this.#pausedAt;
+    const paused = this.#timing.clock.now() - this.#pausedAt;
     this.#startedAt += paused;
     this.#heardAt += paused;
-    this.#arm();
+    this.#timing.deadlines.add(this);
   }
 }
 

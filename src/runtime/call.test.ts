@@ -238,7 +238,7 @@ describe("a name that nothing has", () => {
       error: { code: "NotFound", message: "Unknown tool: fs__gone" },
     });
     expect(record.seen).toStrictEqual([
-      { kind: "tools/call", name: "fs__gone", canonicalName: "fs__gone", arguments: { a: 1 } },
+      { kind: "tools/call", name: "fs__gone", canonicalName: "fs__gone", arguments: { a: 1 }, meta: {} },
     ]);
     expect(provider.called).toEqual([]);
   });

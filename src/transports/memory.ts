@@ -1,4 +1,3 @@
-import { Cancellation } from "../core/cancellation.ts";
 import { localPrincipal, type Principal } from "../core/principal.ts";
 import { Session, type Endpoint, type Exchange } from "../wire/endpoint.ts";
 import { encode, parse } from "../wire/jsonrpc.ts";
@@ -16,12 +15,7 @@ export function memoryPair(endpoint: Endpoint, principal: Principal = localPrinc
         if (open) events.message(parse(text));
       });
     const session = new Session((notification) => receive(encode(notification)));
-    const exchange: Exchange = {
-      principal,
-      session,
-      cancellation: new Cancellation(),
-      notify: session.notify,
-    };
+    const exchange: Exchange = { principal, session, notify: session.notify };
     const serve = async (text: string): Promise<void> => {
       if (!open) return;
       const reply = await endpoint.handle(parse(text), exchange);
@@ -36,7 +30,6 @@ export function memoryPair(endpoint: Endpoint, principal: Principal = localPrinc
       async close() {
         if (!open) return;
         open = false;
-        exchange.cancellation.cancel("the client is gone");
         endpoint.closed(session);
       },
     };

@@ -1,5 +1,4 @@
 import type { Readable, Writable } from "node:stream";
-import { Cancellation } from "../core/cancellation.ts";
 import type { Log } from "../core/effects.ts";
 import type { Principal } from "../core/principal.ts";
 import { Session, type Endpoint, type Exchange, type Reply } from "../wire/endpoint.ts";
@@ -37,7 +36,7 @@ export interface StreamServer {
  */
 export function serveStream(endpoint: Endpoint, options: ServeStreamOptions): StreamServer {
   const server = new LineServer(endpoint, options);
-  return { closed: server.closed, close: () => server.end("the server is stopping") };
+  return { closed: server.closed, close: () => server.end() };
 }
 
 class LineServer {
@@ -57,7 +56,7 @@ class LineServer {
     this.#writer = new LineWriter(output, () => this.#waitForDrain());
     const session = new Session((notification) => this.#send(encode(notification)));
     // One for all messages: nothing in it differs between them, and they are many.
-    this.#exchange = { principal, session, cancellation: new Cancellation(), notify: session.notify };
+    this.#exchange = { principal, session, notify: session.notify };
     output.on("error", (error) => this.#lost(error)).on("close", () => this.#lost());
     readLines(input, {
       maxBytes: options.maxMessageBytes ?? maxClientMessage,
@@ -70,11 +69,10 @@ class LineServer {
   }
 
   /** Does it once, whoever asks first. */
-  end(reason: string): Promise<void> {
+  end(): Promise<void> {
     if (this.#over) return this.closed;
     this.#writer.flush();
     this.#over = true;
-    this.#exchange.cancellation.cancel(reason);
     this.#endpoint.closed(this.#exchange.session);
     this.#finish();
     return this.closed;
@@ -104,7 +102,7 @@ class LineServer {
 
   #lost(error?: Error): void {
     if (error && !this.#over) this.#options.log("info", `The client's connection broke: ${error.message}`);
-    void this.end("the client is gone");
+    void this.end();
   }
 
   #finish(): void {

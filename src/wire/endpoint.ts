@@ -39,8 +39,8 @@ export interface Exchange {
   readonly session?: Session;
   /** Present on HTTP only: the shell checks them against the body. */
   readonly headers?: Headers;
-  /** Cancelled when the client is gone and that ends its requests. */
-  readonly cancellation: Cancellation;
+  /** Cancels this message alone. Absent where a session is there and its end is all that cancels from outside. */
+  readonly cancellation?: Cancellation;
   /** Sends what belongs to this request, before its reply. */
   notify(notification: JsonRpcNotification): void;
 }

@@ -142,12 +142,15 @@ export class Peer {
         : this.#options.clock.timer(() => {
             this.#withdraw(id, new TimeoutError(`no answer within ${timeoutMs} ms`), "timed out");
           }, timeoutMs);
+    const pending: Pending = { settle: () => settle(), resolve, reject, timer, onProgress };
     const settle = (): void => {
       stopListening?.();
       timer?.stop();
       this.#pending.delete(id);
+      // A Map's old tables may keep the entry for long: it must not keep the answer.
+      pending.resolve = pending.reject = () => {};
     };
-    this.#pending.set(id, { settle, resolve, reject, timer, onProgress });
+    this.#pending.set(id, pending);
   }
 
   #withdraw(id: RequestId, error: Error, reason: unknown): void {
@@ -159,8 +162,10 @@ export class Peer {
 
   #fail(id: RequestId, error: Error): void {
     const pending = this.#pending.get(id);
-    pending?.settle();
-    pending?.reject(error);
+    if (!pending) return;
+    const { reject } = pending;
+    pending.settle();
+    reject(error);
   }
 
   #answer(incoming: { kind: "response"; message: JsonRpcResponse }): void {
@@ -168,10 +173,10 @@ export class Peer {
     const id = message.id;
     const pending = id === undefined || id === null ? undefined : this.#pending.get(id);
     if (!pending) return this.#options.onStray?.(incoming);
+    const { resolve, reject } = pending;
     pending.settle();
-    if ("result" in message) pending.resolve(message.result);
-    else
-      pending.reject(new RpcError(message.error.code, message.error.message, { data: message.error.data }));
+    if ("result" in message) resolve(message.result);
+    else reject(new RpcError(message.error.code, message.error.message, { data: message.error.data }));
   }
 
   /** What may have been an answer fails the request: nothing else would ever end it. */
@@ -218,12 +223,12 @@ export class Peer {
   }
 }
 
-/** `status` is what HTTP answers with. */
 function textOf(reason: unknown): string {
   if (reason instanceof Error) return reason.message;
   return typeof reason === "string" ? reason : "cancelled";
 }
 
+/** `status` is what HTTP answers with. */
 export function methodNotFound(method: string, status = 200): RpcError {
   return new RpcError(rpcErrors.methodNotFound, `Method not found: ${method}`, { status });
 }

@@ -23,6 +23,7 @@ export function resolvedOperation(init: Init = {}): ResolvedOperation {
     name: canonicalName,
     canonicalName,
     arguments: init.arguments ?? {},
+    meta: {},
     item: {
       kind: "tool",
       provider,
@@ -36,5 +37,5 @@ export function resolvedOperation(init: Init = {}): ResolvedOperation {
 
 /** The same for a name that nothing has. */
 export function unresolvedOperation(): ResolvedOperation {
-  return { kind: "tools/call", name: "files__gone", canonicalName: "files__gone", arguments: {} };
+  return { kind: "tools/call", name: "files__gone", canonicalName: "files__gone", arguments: {}, meta: {} };
 }

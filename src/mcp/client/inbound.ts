@@ -1,3 +1,4 @@
+import { Bag, type BagMember } from "../../core/bag.ts";
 import type { ToolContext } from "../../core/context.ts";
 import { logLevels, type Log, type LogLevel } from "../../core/effects.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -6,11 +7,15 @@ import type { Incoming, JsonRpcNotification } from "../../wire/jsonrpc.ts";
 /** The longest upstream log line that goes into the gateway's own log, in characters. */
 const maxLogged = 1_000;
 
+interface RunningCall extends BagMember {
+  readonly ctx: ToolContext;
+}
+
 /** What a server sends of its own accord, and who hears it. */
 export class Inbound {
   readonly #namespace: string;
   readonly #log: Log;
-  readonly #calls = new Set<{ readonly ctx: ToolContext }>();
+  readonly #calls = new Bag<RunningCall>();
   readonly #listeners = new Set<() => void>();
   /** Hears of the subscription's life: it has begun, or the server has ended it. */
   onSubscription: ((event: "acknowledged" | "cancelled") => void) | undefined;
@@ -22,7 +27,7 @@ export class Inbound {
 
   /** While a call runs, and is the only one, the server's log lines go to its client. Returns how to leave. */
   enter(ctx: ToolContext): () => void {
-    const call = { ctx };
+    const call = { ctx, bagIndex: -1 };
     this.#calls.add(call);
     return () => this.#calls.delete(call);
   }
@@ -62,9 +67,8 @@ export class Inbound {
 
   #message({ level, data, logger }: JsonObject): void {
     const known: LogLevel = logLevels.find((one) => one === level) ?? "info";
-    const [only] = this.#calls;
-    if (only && this.#calls.size === 1)
-      return only.ctx.log(known, data, typeof logger === "string" ? logger : undefined);
+    const [only] = this.#calls.size === 1 ? this.#calls.members() : [];
+    if (only) return only.ctx.log(known, data, typeof logger === "string" ? logger : undefined);
     const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
     this.#log(known, `Upstream "${this.#namespace}": ${text.slice(0, maxLogged)}`);
   }

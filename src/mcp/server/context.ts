@@ -18,20 +18,20 @@ export function contextOf(server: Server, request: MethodRequest): ToolContext {
   const client = legacy ? legacy.client : toClientInfo(meta[metaKeys.clientInfo]);
   const named = meta[sessionKey];
   const init: { -readonly [K in keyof ToolContextInit]: ToolContextInit[K] } = {
-    ...server.context,
     principal: exchange.principal,
     cancellation: request.cancellation,
     sessionKey: legacy ? exchange.session!.id : typeof named === "string" ? named : "",
   };
   if (client) init.client = client;
   for (const key of traceKeys) {
-    if (typeof meta[key] === "string") init.metadata = { ...init.metadata, [key]: meta[key] };
+    if (typeof meta[key] === "string")
+      init.metadata = { ...(init.metadata ?? server.context.metadata), [key]: meta[key] };
   }
   const onProgress = progressSender(request);
   if (onProgress) init.onProgress = onProgress;
   const level = legacy ? (legacy.logLevel ?? "info") : modernLevel(request);
   if (level) init.onLog = logSender(request, level);
-  return new ToolContext(init);
+  return new ToolContext(init, server.context);
 }
 
 /** Undefined where the client asked for none. Progress must grow: what does not is dropped (specification, progress). */

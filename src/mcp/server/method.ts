@@ -1,5 +1,5 @@
 import type { Cancellation } from "../../core/cancellation.ts";
-import type { ToolContextInit } from "../../core/context.ts";
+import type { ToolContext } from "../../core/context.ts";
 import type { Log } from "../../core/effects.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Caller } from "../../core/operation.ts";
@@ -20,7 +20,7 @@ export interface Server {
   /** Tools in one page of a list; undefined: all. */
   readonly pageSize: number | undefined;
   /** What every call's context starts from. */
-  readonly context: ToolContextInit;
+  readonly context: ToolContext;
 }
 
 /** One request, as its method sees it. */
@@ -35,7 +35,7 @@ export interface MethodRequest {
   notify(notification: JsonRpcNotification): void;
 }
 
-/** Answers with the result's members, or throws `RpcError`. What each era adds to a result is the shell's. */
+/** Answers with the result's members in a fresh object, or throws `RpcError`. The shell adds what an era wants beside them. */
 export type Method = (server: Server, request: MethodRequest) => JsonObject | Promise<JsonObject>;
 
 export function invalidParams(message: string, options?: { data?: unknown; status?: number }): RpcError {

@@ -1,4 +1,5 @@
-import type { ToolContextInit } from "../../core/context.ts";
+import { Cancellation } from "../../core/cancellation.ts";
+import { ToolContext, type ToolContextInit } from "../../core/context.ts";
 import type { Log } from "../../core/effects.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Caller } from "../../core/operation.ts";
@@ -62,7 +63,15 @@ export class McpServerShell implements Endpoint {
   constructor(options: ShellOptions) {
     const { caller, serverInfo, instructions, log = () => {}, pageSize, context = {} } = options;
     const dialect = dialects[options.dialect ?? "mcp"];
-    this.#server = { caller, serverInfo, instructions, dialect, log, pageSize, context };
+    this.#server = {
+      caller,
+      serverInfo,
+      instructions,
+      dialect,
+      log,
+      pageSize,
+      context: new ToolContext(context),
+    };
     this.#stamp = { [metaKeys.serverInfo]: serverInfo };
     caller.watch(() => this.#toolsChanged());
   }
@@ -90,7 +99,9 @@ export class McpServerShell implements Endpoint {
   async #request(message: JsonRpcRequest, exchange: Exchange): Promise<Reply | undefined> {
     const { id } = message;
     const { session } = exchange;
-    const cancellation = session ? session.inflight.begin(id, exchange.cancellation) : exchange.cancellation;
+    const cancellation = session
+      ? session.inflight.begin(id, exchange.cancellation)
+      : (exchange.cancellation ?? new Cancellation());
     if (!cancellation)
       return this.#refuse(
         new RpcError(rpcErrors.invalidRequest, `Request id ${id} is in use`, { status: 400 }),
@@ -169,7 +180,7 @@ export class McpServerShell implements Endpoint {
   async #batch(messages: readonly Incoming[], exchange: Exchange): Promise<Reply | undefined> {
     if (exchange.session?.legacy?.protocolVersion !== "2025-03-26")
       return this.#refuse(new RpcError(rpcErrors.invalidRequest, "Invalid Request", { status: 400 }));
-    const replies = await Promise.all(messages.map((message) => this.handle(message, exchange)));
+    const replies = await Promise.all(messages.map(async (message) => this.handle(message, exchange)));
     const texts = replies.flatMap((reply) => (reply ? [reply.text] : []));
     return texts.length === 0 ? undefined : { text: `[${texts.join(",")}]`, status: 200 };
   }
@@ -177,8 +188,10 @@ export class McpServerShell implements Endpoint {
   /** What a modern result carries beside its members (specification 2026-07-28, basic, Responses). */
   #complete(result: JsonObject): JsonObject {
     const meta = result["_meta"];
-    const _meta = isObject(meta) ? { ...meta, ...this.#stamp } : this.#stamp;
-    return { ...result, resultType: "complete", _meta };
+    // The object is the method's gift, made for this answer.
+    result["resultType"] = "complete";
+    result["_meta"] = isObject(meta) ? { ...meta, ...this.#stamp } : this.#stamp;
+    return result;
   }
 
   #refuse(error: RpcError, id?: RequestId): Reply {

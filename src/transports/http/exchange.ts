@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Bag, BagMember } from "../../core/bag.ts";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { Principal } from "../../core/principal.ts";
 import type { Exchange, Reply, Session } from "../../wire/endpoint.ts";
@@ -29,7 +30,7 @@ export interface Asked {
   readonly res: ServerResponse;
   readonly principal: Principal;
   /** All exchanges of the connection: this one is among them until its endpoint has answered. */
-  readonly open: Set<HttpExchange>;
+  readonly open: Bag<HttpExchange>;
 }
 
 /** What differs from one kind of message to another. */
@@ -46,7 +47,8 @@ export interface Terms {
 }
 
 /** One POST: the message in its body, and the response, which becomes a stream if a notification comes before the reply. */
-export class HttpExchange implements Exchange {
+export class HttpExchange implements Exchange, BagMember {
+  bagIndex = -1;
   readonly principal: Principal;
   readonly session?: Session;
   readonly headers: Headers;

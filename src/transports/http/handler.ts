@@ -1,3 +1,4 @@
+import type { Bag } from "../../core/bag.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Log } from "../../core/effects.ts";
 import type { Endpoint } from "../../wire/endpoint.ts";
@@ -27,7 +28,7 @@ export interface Readiness {
 }
 
 /** Answers one request; `open` holds the exchanges of its connection. */
-export type Handle = (req: IncomingMessage, res: ServerResponse, open: Set<HttpExchange>) => void;
+export type Handle = (req: IncomingMessage, res: ServerResponse, open: Bag<HttpExchange>) => void;
 
 /** The way in for every request: host, origin, token, path. */
 export function createHandler(options: HandlerOptions, sessions: Sessions): Handle {

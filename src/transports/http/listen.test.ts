@@ -21,7 +21,7 @@ let clock: FakeClock;
 let ready = { ok: true, detail: "ready" };
 const token = { Authorization: "Bearer secret-of-anna" };
 const untilCancelled = ({ cancellation }: Exchange): Promise<undefined> =>
-  new Promise((resolve) => cancellation.onCancel(() => resolve(undefined)));
+  new Promise((resolve) => cancellation!.onCancel(() => resolve(undefined)));
 const endpoint = new FakeEndpoint({
   hold: (_, exchange) => untilCancelled(exchange),
   stream: (_, exchange) => {
@@ -225,7 +225,7 @@ describe("close", () => {
     const stream = open(server, { headers: token, body: modernRequest("stream") }).response.then(allEvents);
     await arrived;
     await server.close();
-    expect(endpoint.exchanges.slice(-3).every(({ cancellation }) => cancellation.cancelled)).toBe(true);
+    expect(endpoint.exchanges.slice(-3).every(({ cancellation }) => cancellation!.cancelled)).toBe(true);
     for (const { status, json } of await Promise.all([modern, legacy])) {
       expect(status).toBe(503);
       expect(json.error?.message).toContain("stopping");

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { Bag } from "../../core/bag.ts";
 import type { Clock } from "../../core/effects.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { createHandler, type HandlerOptions } from "./handler.ts";
@@ -31,7 +32,7 @@ const closingMs = 1000;
  */
 export async function listenHttp(options: HttpListenOptions): Promise<HttpListener> {
   const sessions = new Sessions(options, options.sessionLimits);
-  const connections = new Map<Socket, Set<HttpExchange>>();
+  const connections = new Map<Socket, Bag<HttpExchange>>();
   const handle = createHandler(options, sessions);
   // Times are for receiving a request: how long an answer takes is not limited here. Idle connections are
   // kept for longer than common clients keep theirs, so that none is closed just as it is used again.
@@ -41,11 +42,11 @@ export async function listenHttp(options: HttpListenOptions): Promise<HttpListen
     if (open) handle(req, res, open);
   });
   server.on("connection", (socket) => {
-    const open = new Set<HttpExchange>();
+    const open = new Bag<HttpExchange>();
     connections.set(socket, open);
     socket.on("close", () => {
       connections.delete(socket);
-      for (const exchange of open) exchange.disconnected();
+      for (const exchange of open.members()) exchange.disconnected();
     });
   });
   const port = await bind(server, options);
@@ -83,7 +84,7 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
 
 interface Open {
   readonly sessions: Sessions;
-  readonly connections: Map<Socket, Set<HttpExchange>>;
+  readonly connections: Map<Socket, Bag<HttpExchange>>;
   readonly clock: Clock;
 }
 
@@ -91,7 +92,7 @@ async function close(server: Server, { sessions, connections, clock }: Open): Pr
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   sessions.close();
   for (const [socket, open] of connections) {
-    for (const exchange of open) exchange.stop();
+    for (const exchange of open.members()) exchange.stop();
     socket.destroySoon();
   }
   connections.clear();

@@ -37,7 +37,7 @@ const progress = (at: number) => ({
 
 /** Resolves with the reason when the exchange is cancelled. */
 const cancelled = ({ cancellation }: Exchange): Promise<unknown> =>
-  new Promise((resolve) => cancellation.onCancel(resolve));
+  new Promise((resolve) => cancellation!.onCancel(resolve));
 
 beforeEach(async () => {
   clock = new FakeClock();
@@ -322,7 +322,7 @@ describe("modern requests", () => {
   test("are not cancelled by a client that goes after the answer", async () => {
     await call(server, { body: modernRequest("ping") });
     await call(server, { body: modernRequest("ping") });
-    expect(endpoint.exchanges.map(({ cancellation }) => cancellation.cancelled)).toEqual([false, false]);
+    expect(endpoint.exchanges.map(({ cancellation }) => cancellation!.cancelled)).toEqual([false, false]);
   });
 });
 
@@ -425,7 +425,7 @@ describe("legacy requests", () => {
     const [legacy, modern] = await Promise.all([held.promise, watched.promise]);
     socket.destroy();
     await cancelled(modern);
-    expect(legacy.cancellation.cancelled).toBe(false);
+    expect(legacy.cancellation!.cancelled).toBe(false);
     release.resolve({ text: "{}", status: 200 });
     expect((await call(server, { headers, body: legacyRequest("ping") })).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
 import type { ClientInfo } from "../../../core/principal.ts";
 import { legacyVersions } from "../../../wire/protocol.ts";
 import { invalidParams, type Method } from "../method.ts";
@@ -26,7 +26,7 @@ export const initialize: Method = (server, { params, exchange }) => {
 /** Undefined where the client says nothing usable of itself: it is for display only. */
 export function toClientInfo(value: unknown): ClientInfo | undefined {
   if (!isObject(value)) return undefined;
-  const { name, version, title } = value as JsonObject;
+  const { name, version, title } = value;
   if (typeof name !== "string" || typeof version !== "string") return undefined;
-  return { name, version, ...(typeof title === "string" && { title }) };
+  return typeof title === "string" ? { name, version, title } : { name, version };
 }

@@ -21,7 +21,7 @@ export const toolsCall: Method = async (server, request) => {
 
 /** `metadata` stays here; members that only an upstream knows go on as they came. */
 function encodeResult({ content, structuredContent, isError, _meta, extra }: ToolResult): JsonObject {
-  const result: JsonObject = { ...extra, content };
+  const result: JsonObject = extra ? { ...extra, content } : { content };
   if (structuredContent !== undefined) result["structuredContent"] = structuredContent;
   if (isError) result["isError"] = true;
   if (_meta) result["_meta"] = _meta;
