@@ -17,6 +17,11 @@ export class LineWriter {
     this.#onFull = onFull;
   }
 
+  /** What has been written and not been taken yet, in bytes or characters: for bounds, not for counting. */
+  get held(): number {
+    return this.#pending.length + this.#output.writableLength;
+  }
+
   write(text: string): void {
     this.#pending += text + "\n";
     if (this.#scheduled) return;

@@ -4,7 +4,13 @@ import { describe, expect, test, vi } from "vitest";
 import type { Log } from "../core/effects.ts";
 import { localPrincipal } from "../core/principal.ts";
 import type { Endpoint, Exchange, Reply, Session } from "../wire/endpoint.ts";
-import { encode, resultResponse, type Incoming, type JsonRpcMessage } from "../wire/jsonrpc.ts";
+import {
+  encode,
+  resultResponse,
+  type Incoming,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+} from "../wire/jsonrpc.ts";
 import { serveStream, streamLink } from "./stream.ts";
 
 const request = (id: number, params = {}): string =>
@@ -134,6 +140,24 @@ describe("serveStream", () => {
     await server.close();
     expect(endpoint.ended).toEqual([exchange?.session]);
     expect(output.writableEnded).toBe(true);
+  });
+
+  test("a client that does not read misses progress, and no answer", async () => {
+    const line = encode({
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { text: "x".repeat(1000) },
+    });
+    const endpoint = endpointOf((incoming, exchange) => {
+      for (let n = 0; n < 5000; n++) exchange.notify(JSON.parse(line) as JsonRpcNotification);
+      return reply(idOf(incoming));
+    });
+    const { input, output, log } = serve(endpoint);
+    input.end(request(1) + request(2));
+    const text = (await (output as PassThrough).setEncoding("utf8").toArray()).join("");
+    expect(text.length).toBeLessThan(1024 * 1024 + 2 * line.length + 200);
+    expect(text.split("\n").flatMap((one) => (one === "" ? [] : (JSON.parse(one).id ?? [])))).toEqual([1, 2]);
+    expect(log).toHaveBeenCalledTimes(1);
   });
 
   test("answers that are ready when the input ends still go out, a last line without newline included", async () => {

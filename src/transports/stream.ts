@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Log } from "../core/effects.ts";
 import type { Principal } from "../core/principal.ts";
 import { Session, type Endpoint, type Exchange, type Reply } from "../wire/endpoint.ts";
-import { encode, parse, type Incoming } from "../wire/jsonrpc.ts";
+import { encode, parse, type Incoming, type JsonRpcNotification } from "../wire/jsonrpc.ts";
 import type { Link, LinkEvents } from "../wire/link.ts";
 import { LineWriter, readLines } from "./lines.ts";
 
@@ -10,6 +10,8 @@ import { LineWriter, readLines } from "./lines.ts";
 const maxClientMessage = 4 * 1024 * 1024;
 /** What an upstream may send in one message, in bytes. */
 const maxUpstreamMessage = 32 * 1024 * 1024;
+/** While a client has this much to read, in bytes, it gets no more progress and logs. Answers are never dropped. */
+const maxUnread = 1024 * 1024;
 /** How long a client that does not read may hold up the end of its connection, in milliseconds. */
 const maxFlushMs = 1000;
 
@@ -47,6 +49,7 @@ class LineServer {
   readonly #exchange: Exchange & { readonly session: Session };
   #resolveClosed: () => void = () => {};
   #over = false;
+  #dropped = false;
 
   constructor(endpoint: Endpoint, options: ServeStreamOptions) {
     const { input, output, principal } = options;
@@ -56,7 +59,7 @@ class LineServer {
     this.#writer = new LineWriter(output, () => this.#waitForDrain());
     const session = new Session((notification) => this.#send(encode(notification)));
     // One for all messages: nothing in it differs between them, and they are many.
-    this.#exchange = { principal, session, notify: session.notify };
+    this.#exchange = { principal, session, notify: (notification) => this.#notify(notification) };
     output.on("error", (error) => this.#lost(error)).on("close", () => this.#lost());
     readLines(input, {
       maxBytes: options.maxMessageBytes ?? maxClientMessage,
@@ -88,6 +91,13 @@ class LineServer {
   readonly #reply = (reply: Reply | undefined): void => {
     if (reply) this.#send(reply.text);
   };
+
+  #notify(notification: JsonRpcNotification): void {
+    if (this.#writer.held <= maxUnread) return this.#send(encode(notification));
+    if (this.#dropped) return;
+    this.#dropped = true;
+    this.#options.log("warning", "A client does not read: progress and logs for it are dropped.");
+  }
 
   #send(text: string): void {
     if (!this.#over) this.#writer.write(text);

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { FakeClock, settle } from "../../test/helpers/fakeClock.ts";
-import { type FakeServer, legacyServer, modernServer, silence } from "../../test/helpers/fakeServer.ts";
+import { FakeClock, settle } from "../../test/support/fakeClock.ts";
+import { type FakeServer, legacyServer, modernServer, silence } from "../../test/support/fakeServer.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { ToolContext } from "../core/context.ts";
 import type { Log } from "../core/effects.ts";
@@ -83,7 +83,7 @@ test("starts, lists, calls, and says so", async () => {
       `Upstream "fs" is ready: 1 tools, MCP ${protocolVersion}.`,
     );
     await upstream.close();
-    expect([clock.waiting, server.open]).toEqual([0, 0]);
+    expect([clock.pending, server.open]).toEqual([0, 0]);
   }
 });
 
@@ -106,13 +106,13 @@ test("tries again after pauses that double up to a minute, and is ready as soon 
   const pauses = [1, 2, 4, 8, 16, 32, 60, 60];
   for (const [index, seconds] of pauses.entries()) {
     expect(log.mock.lastCall?.[1]).toContain(`(next try in ${seconds} s)`);
-    await clock.advance(seconds * 1_000 - 1);
+    await clock.pass(seconds * 1_000 - 1);
     expect(server.dials).toBe(index + 1);
-    await clock.advance(1);
+    await clock.pass(1);
     expect(server.dials).toBe(index + 2);
   }
   server.refuse = undefined;
-  await clock.advance(60_000);
+  await clock.pass(60_000);
   expect(upstream.status).toMatchObject({ state: "ready", restarts: 9 });
   expect(upstream.status).not.toHaveProperty("error");
 });
@@ -125,7 +125,7 @@ test("every change of state is told", async () => {
   });
   server.die("exited with code 1");
   await settle();
-  await clock.advance(1_000);
+  await clock.pass(1_000);
   await upstream.close();
   expect(states).toEqual(["starting -", "ready 1", "failed 1", "starting 1", "ready 1", "closed 1"]);
 });
@@ -156,9 +156,9 @@ test("a server that dies again and again gets growing pauses; one that was stabl
     server.die("crash");
     await settle();
     expect(nextPause()).toContain(`(next try in ${seconds} s)`);
-    await clock.advance(seconds * 1_000);
+    await clock.pass(seconds * 1_000);
   }
-  await clock.advance(60_000);
+  await clock.pass(60_000);
   server.die("crash");
   await settle();
   expect(nextPause()).toContain("(next try in 1 s)");
@@ -167,11 +167,11 @@ test("a server that dies again and again gets growing pauses; one that was stabl
 test("a call makes a failed server be tried at once, but not more than once a second", async () => {
   const server = refused();
   const { upstream, clock } = await started(server);
-  await clock.advance(1_500);
+  await clock.pass(1_500);
   expect(server.dials).toBe(2);
   expect(await failure(call(upstream))).toMatchObject({ message: expect.stringContaining("ECONNREFUSED") });
   expect(server.dials).toBe(2);
-  await clock.advance(600);
+  await clock.pass(600);
   server.refuse = undefined;
   expect(await Promise.all([call(upstream), call(upstream)])).toHaveLength(2);
   expect(server.dials).toBe(3);
@@ -197,18 +197,18 @@ test("a first list waits for a slow server as long as the grace lasts, from the 
   const server = legacyServer({ "server/discover": silence, initialize: silence });
   const { upstream, clock } = supervise(server, { graceMs: 5_000 });
   upstream.start();
-  await clock.advance(4_000);
+  await clock.pass(4_000);
   const listing = failure(upstream.listTools());
-  await clock.advance(999);
+  await clock.pass(999);
   expect(await Promise.race([listing, settle().then(() => "waits")])).toBe("waits");
-  await clock.advance(1);
+  await clock.pass(1);
   const starting = {
     code: "Unavailable",
     message: 'Upstream "fs" is still starting. Try again in a moment.',
   };
   expect(await listing).toMatchObject(starting);
   expect(await failure(upstream.listTools())).toMatchObject(starting);
-  await clock.advance(25_000);
+  await clock.pass(25_000);
   expect(await failure(upstream.listTools())).toMatchObject({
     code: "Unavailable",
     message: 'Upstream "fs" could not be connected: it did not finish its handshake within 30000 ms',
@@ -220,7 +220,7 @@ test("a server whose list cannot be read is not ready", async () => {
   const server = legacyServer({ "tools/list": silence });
   const { upstream, clock } = supervise(server, { listMs: 2_000 });
   upstream.start();
-  await clock.advance(2_000);
+  await clock.pass(2_000);
   expect(upstream.status).toMatchObject({
     state: "failed",
     error: expect.stringContaining("not within 2000 ms"),
@@ -234,7 +234,7 @@ test("a changed list is read again, and told only where it really differs", asyn
   const changed = vi.fn<(kind: string) => void>();
   upstream.watch(changed);
   server.notify("notifications/tools/list_changed");
-  await clock.advance(1_000);
+  await clock.pass(1_000);
   expect(server.got("tools/list")).toHaveLength(2);
   expect(changed).not.toHaveBeenCalled();
   server.answers["tools/list"] = tools("a", "b");
@@ -251,11 +251,11 @@ test("a flood of list changes costs one list a second", async () => {
   for (let n = 0; n < 1_000; n++) server.notify("notifications/tools/list_changed");
   await settle();
   expect(server.got("tools/list")).toHaveLength(2);
-  await clock.advance(999);
+  await clock.pass(999);
   expect(server.got("tools/list")).toHaveLength(2);
-  await clock.advance(1);
+  await clock.pass(1);
   expect(server.got("tools/list")).toHaveLength(3);
-  await clock.advance(10_000);
+  await clock.pass(10_000);
   expect(server.got("tools/list")).toHaveLength(3);
 });
 
@@ -289,12 +289,12 @@ test("after a restart the list is read again, and a difference told", async () =
   upstream.watch(changed);
   server.die("crash");
   await settle();
-  await clock.advance(1_000);
+  await clock.pass(1_000);
   expect(changed).not.toHaveBeenCalled();
   server.answers["tools/list"] = tools("other");
   server.die("crash");
   await settle();
-  await clock.advance(2_000);
+  await clock.pass(2_000);
   expect(changed).toHaveBeenCalledOnce();
   expect(await names(upstream)).toEqual(["other"]);
 });
@@ -355,7 +355,7 @@ test("a call that may have run is never made again", async () => {
     code: "Unavailable",
     message: expect.stringContaining("crash in the middle"),
   });
-  await clock.advance(60_000);
+  await clock.pass(60_000);
   expect(server.got("tools/call")).toHaveLength(1);
 });
 
@@ -385,8 +385,8 @@ test("closing ends a start that hangs, calls in flight and all timers; later use
   const failed = await started(refused());
   await failed.upstream.close();
   for (const { clock, upstream } of [hanging, listing, running, failed]) {
-    await clock.advance(600_000);
-    expect(clock.waiting).toBe(0);
+    await clock.pass(600_000);
+    expect(clock.pending).toBe(0);
     expect(upstream.status.state).toBe("closed");
   }
   expect(server.open).toBe(0);

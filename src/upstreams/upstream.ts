@@ -47,6 +47,7 @@ export class Upstream implements ToolProvider {
   readonly #eraCache: EraCache = {};
   readonly #listeners = new Set<(kind: ListKind) => void>();
   #tools: readonly ToolDefinition[] | undefined;
+  #names: ReadonlySet<string> = new Set();
   #started: Promise<void> | undefined;
   /** The end of the first try, or of the grace. */
   #grace: Promise<void> | undefined;
@@ -104,6 +105,7 @@ export class Upstream implements ToolProvider {
 
   async callTool(name: string, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
     const connection = this.#supervisor.ready ?? (await this.#connected(ctx));
+    if (!this.#names.has(name)) throw ToolError.notFound(name);
     try {
       return await connection.callTool(name, args, ctx);
     } catch (error) {
@@ -189,6 +191,7 @@ export class Upstream implements ToolProvider {
     const same = this.#tools && JSON.stringify(this.#tools) === JSON.stringify(tools);
     if (same) return;
     this.#tools = tools;
+    this.#names = new Set(tools.map((tool) => tool.name));
     for (const listener of this.#listeners) listener("tools");
   }
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { FakeClock, settle } from "../../test/helpers/fakeClock.ts";
+import { FakeClock, settle } from "../../test/support/fakeClock.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { classify, RpcError, type JsonRpcMessage } from "./jsonrpc.ts";
 import type { Link } from "./link.ts";
@@ -67,15 +67,15 @@ test("a time-out rejects, and tells the other side; progress starts it again", a
   const { peer, clock, sent, receive } = connect();
   const onProgress = vi.fn<() => void>();
   const outcome = peer.request("a", {}, { timeoutMs: 100, onProgress }).catch((error: unknown) => error);
-  await clock.advance(90);
+  await clock.pass(90);
   receive({
     jsonrpc: "2.0",
     method: "notifications/progress",
     params: { progressToken: 1, progress: 0.5, total: 1, message: "half" },
   });
-  await clock.advance(90);
+  await clock.pass(90);
   expect(sent).toHaveLength(1);
-  await clock.advance(10);
+  await clock.pass(10);
   expect(await outcome).toBeInstanceOf(TimeoutError);
   expect(onProgress).toHaveBeenCalledExactlyOnceWith({ progress: 0.5, total: 1, message: "half" });
   expect(sent[1]).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
@@ -126,7 +126,7 @@ test("an answered request leaves neither timer nor listener", async () => {
   const asked = peer.request("a", {}, { timeoutMs: 100, cancellation });
   receive(answer(1));
   await asked;
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
   cancellation.cancel("late");
   expect(sent).toHaveLength(1);
 });

@@ -33,6 +33,12 @@ export class FakeClock implements Clock {
     return this.#running.size;
   }
 
+  /** Milliseconds until the next timer fires. */
+  get nextIn(): number | undefined {
+    const moments = Array.from(this.#running.values(), ({ at }) => at - this.#now);
+    return moments.length === 0 ? undefined : Math.min(...moments);
+  }
+
   /** Lets `ms` pass and runs what is due on the way, the earliest first, each at its own moment. */
   advance(ms: number): void {
     const end = this.#now + ms;
@@ -45,6 +51,17 @@ export class FakeClock implements Clock {
     this.#now = end;
   }
 
+  /** As `advance`; before, between and after the timers every promise that can go on does. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await settle();
+    for (let next = this.nextIn; next !== undefined && this.#now + next <= end; next = this.nextIn) {
+      this.advance(next);
+      await settle();
+    }
+    this.advance(end - this.#now);
+  }
+
   #next(end: number): [Timer, Due] | undefined {
     let first: [Timer, Due] | undefined;
     for (const entry of this.#running) {
@@ -52,4 +69,9 @@ export class FakeClock implements Clock {
     }
     return first;
   }
+}
+
+/** Lets every promise that can go on do so, in memory. */
+export async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { FakeClock, settle } from "../../../test/helpers/fakeClock.ts";
-import { type FakeServer, legacyServer, modernServer, silence } from "../../../test/helpers/fakeServer.ts";
+import { FakeClock, settle } from "../../../test/support/fakeClock.ts";
+import { type FakeServer, legacyServer, modernServer, silence } from "../../../test/support/fakeServer.ts";
 import { Cancellation } from "../../core/cancellation.ts";
 import { HttpError } from "../../transports/http/dial.ts";
 import { RpcError } from "../../wire/jsonrpc.ts";
@@ -46,7 +46,7 @@ test("a modern server: one discover, no session, its own words kept", async () =
     },
   });
   expect(methods(server)).toEqual(["server/discover", "subscriptions/listen"]);
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("a legacy server refuses the probe, with whatever code, and gets its handshake on the same link", async () => {
@@ -78,9 +78,9 @@ test("no answer to the probe within its time: legacy; the late answer disturbs n
   const server = legacyServer({ "server/discover": silence });
   const { clock, connect } = setUp(server);
   const connecting = connect();
-  await clock.advance(2_999);
+  await clock.pass(2_999);
   expect(server.got("initialize")).toEqual([]);
-  await clock.advance(1);
+  await clock.pass(1);
   const { terms } = await connecting;
   server.say({ jsonrpc: "2.0", id: 1, error: { code: -32601, message: "late" } });
   expect(terms.era).toBe("legacy");
@@ -94,7 +94,7 @@ test("a modern server that is slow to start is found after all", async () => {
   });
   const { clock, connect } = setUp(server);
   const connecting = connect();
-  await clock.advance(3_000);
+  await clock.pass(3_000);
   expect((await connecting).terms.era).toBe("modern");
   expect(methods(server).slice(0, 4)).toEqual([
     "server/discover",
@@ -207,11 +207,11 @@ test("a handshake without end is given up, and the link closed; initialize is no
   const server = legacyServer({ initialize: silence });
   const { clock, connect } = setUp(server);
   const outcome = connect().catch((error: unknown) => error);
-  await clock.advance(30_000);
+  await clock.pass(30_000);
   expect(await outcome).toMatchObject({ message: expect.stringContaining("handshake within 30000 ms") });
   expect(server.open).toBe(0);
   expect(server.got("notifications/cancelled")).toEqual([]);
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("a dialler that hangs is given up; its link is closed when it comes", async () => {
@@ -220,7 +220,7 @@ test("a dialler that hangs is given up; its link is closed when it comes", async
   const late = new Promise<void>((resolve) => (comes = resolve));
   const { clock, connect } = setUp(server, { dial: (events) => late.then(() => server.dial(events)) });
   const outcome = connect().catch((error: unknown) => error);
-  await clock.advance(30_000);
+  await clock.pass(30_000);
   expect(await outcome).toMatchObject({ code: "Unavailable" });
   comes();
   await settle();

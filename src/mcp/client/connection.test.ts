@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { FakeClock, settle } from "../../../test/helpers/fakeClock.ts";
-import { type FakeServer, legacyServer, modernServer, silence } from "../../../test/helpers/fakeServer.ts";
+import { FakeClock, settle } from "../../../test/support/fakeClock.ts";
+import { type FakeServer, legacyServer, modernServer, silence } from "../../../test/support/fakeServer.ts";
 import { Cancellation } from "../../core/cancellation.ts";
 import { ToolContext, type LogEntry, type Progress } from "../../core/context.ts";
 import type { Log } from "../../core/effects.ts";
@@ -121,12 +121,12 @@ test("a list without tools array is an error; a server without tools has none", 
 test("a list has a time limit for all its pages", async () => {
   const { connection, clock } = await connected(legacyServer({ "tools/list": silence }), { listMs: 500 });
   const outcome = failure(connection.listTools());
-  await clock.advance(500);
+  await clock.pass(500);
   expect(await outcome).toMatchObject({
     code: "Unavailable",
     message: 'Upstream "fs" did not answer while its tools were listed: not within 500 ms.',
   });
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("a call passes on name, arguments and nothing else of the caller but its trace", async () => {
@@ -331,15 +331,15 @@ test("a subscription comes back after growing pauses, and a gap counts as a chan
   acknowledge();
   expect(changed).not.toHaveBeenCalled();
   ends[0]!();
-  await clock.advance(1_000);
+  await clock.pass(1_000);
   expect(listens()).toBe(2);
   acknowledge();
   expect(changed).toHaveBeenCalledOnce();
   server.notify("notifications/cancelled", { requestId: 2 });
-  await clock.advance(1_000);
+  await clock.pass(1_000);
   expect(listens()).toBe(3);
   await connection.close();
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("no subscription where the server has no use for one, and none again where it does not know the method", async () => {
@@ -355,7 +355,7 @@ test("no subscription where the server has no use for one, and none again where 
   const ignorant = modernServer();
   delete ignorant.answers["subscriptions/listen"];
   const { clock } = await connected(ignorant);
-  await clock.advance(600_000);
+  await clock.pass(600_000);
   expect(ignorant.got("subscriptions/listen")).toHaveLength(1);
 });
 
@@ -363,9 +363,9 @@ test("a subscription ends with its server", async () => {
   const server = modernServer();
   const { clock } = await connected(server);
   server.die("gone");
-  await clock.advance(600_000);
+  await clock.pass(600_000);
   expect(server.got("subscriptions/listen")).toHaveLength(1);
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("parameters that a modern server marks go into headers; marks that break the rules cost the tool", async () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { FakeClock } from "../../../test/helpers/fakeClock.ts";
+import { FakeClock } from "../../../test/support/fakeClock.ts";
 import type { Incoming, JsonRpcMessage } from "../../wire/jsonrpc.ts";
 import type { Link } from "../../wire/link.ts";
 import { dialHttp, HttpError, SessionLost, type DialHttpOptions } from "./dial.ts";
@@ -295,10 +295,10 @@ test("a stream that stays open after the answer is closed by and by", async () =
   );
   const sent = link.send(request("x"));
   await arrived(1);
-  expect(clock.waiting).toBe(1);
-  await clock.advance(5_000);
+  expect(clock.pending).toBe(1);
+  await clock.pass(5_000);
   await sent;
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("what is longer than the bound is not read to its end: body, event, endless line", async () => {
@@ -371,7 +371,7 @@ test("a cancelled modern request closes its stream; a legacy one leaves that to 
   const second = failure(link.send(request("tools/call", { name: "x" }, 2)));
   await arrived(2);
   expect(link.cancel!(2)).toBe(false);
-  await clock.advance(5_000);
+  await clock.pass(5_000);
   await second;
   expect(link.cancel!(2)).toBe(false);
 });
@@ -385,7 +385,7 @@ test("closing ends every request, and later ones are refused", async () => {
   await link.close();
   await open;
   expect((await failure(link.send(request("x")))).message).toContain("is closed");
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("nothing listens there: the error names the address", async () => {
@@ -418,11 +418,11 @@ test("the server's own stream delivers, and comes back from its last event with 
   const get = async (count: number): Promise<void> => {
     while (gets.length < count) {
       // The pause begins when this side has seen the end, some real moments later.
-      while (clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+      while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
       const next = new Promise<void>((resolve) => (came = resolve));
       // What the server asked for is longer than the pause of our own.
       expect(clock.nextIn).toBe(4_000);
-      await clock.advance(4_000);
+      await clock.pass(4_000);
       await next;
     }
   };
@@ -435,7 +435,7 @@ test("the server's own stream delivers, and comes back from its last event with 
   await get(3);
   expect(await arrived(3)).toMatchObject([{}, { kind: "notification" }, { kind: "notification" }]);
   await link.close();
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("a server without a stream of its own is asked once", async () => {
@@ -450,6 +450,6 @@ test("a server without a stream of its own is asked once", async () => {
   await once;
   // By the time of three more answers, the one to GET has been read.
   for (let n = 0; n < 3; n++) await link.send({ jsonrpc: "2.0", method: "notifications/cancelled" });
-  expect(clock.waiting).toBe(0);
+  expect(clock.pending).toBe(0);
   expect(seen.filter(({ method }) => method === "GET")).toHaveLength(1);
 });
