@@ -1,4 +1,5 @@
-import type { Clock, Log, Spawn } from "../core/effects.ts";
+import type { Clock, Log } from "../core/effects.ts";
+import type { Spawn } from "../core/spawn.ts";
 import type { Middleware, Resolver } from "../core/operation.ts";
 import type { ToolProvider } from "../core/provider.ts";
 import { systemClock } from "../core/systemClock.ts";

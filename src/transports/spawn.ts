@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Child, Spawn, SpawnOptions } from "../core/effects.ts";
+import type { Child, Spawn, SpawnOptions } from "../core/spawn.ts";
 import { failedChild, RunningChild } from "./process/child.ts";
 import { locate } from "./process/locate.ts";
 import { createNamespaceKeeper } from "./process/namespace.ts";

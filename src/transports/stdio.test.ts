@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
-import type { Child, ExitStatus, Spawn, SpawnOptions } from "../core/effects.ts";
+import type { Child, ExitStatus, Spawn, SpawnOptions } from "../core/spawn.ts";
 import type { Endpoint } from "../wire/endpoint.ts";
 import { encode, resultResponse, type JsonRpcMessage } from "../wire/jsonrpc.ts";
 import type { LinkEvents } from "../wire/link.ts";

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
-import type { Child, ExitStatus, Log, Spawn, SpawnOptions } from "../core/effects.ts";
+import type { Log } from "../core/effects.ts";
 import { localPrincipal } from "../core/principal.ts";
+import type { Child, ExitStatus, Spawn, SpawnOptions } from "../core/spawn.ts";
 import type { Endpoint } from "../wire/endpoint.ts";
 import type { Dial, Link, LinkEvents } from "../wire/link.ts";
 import { readLines } from "./lines.ts";

@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import type { Child, ExitStatus } from "../../core/effects.ts";
+import type { Child, ExitStatus } from "../../core/spawn.ts";
 import { settlesWithin } from "../settlesWithin.ts";
 import type { Tree } from "./tree.ts";
 

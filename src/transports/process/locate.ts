@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
-import type { SpawnOptions } from "../../core/effects.ts";
+import type { SpawnOptions } from "../../core/spawn.ts";
 
 /** Where execvp looks when there is no PATH. */
 const defaultPath = "/usr/bin:/bin";
