@@ -123,6 +123,16 @@ describe("parse", () => {
     expect(parse("[".repeat(depth) + "]".repeat(depth)).kind).toMatch(/^(batch|invalid)$/);
   });
 
+  test("refuses a message that could not be written again", () => {
+    const message = (depth: number): string =>
+      `{"jsonrpc":"2.0","id":1,"result":{"content":[],"deep":${"[".repeat(depth)}1${"]".repeat(depth)}}}`;
+    expect(parse(message(510))).toMatchObject({ kind: "response" });
+    expect(parse(message(511))).toEqual(shapeOf(1));
+    expect(parse(message(200_000))).toEqual(shapeOf(1));
+    const note = `{"jsonrpc":"2.0","method":"x","params":${'{"a":'.repeat(512)}1${"}".repeat(513)}`;
+    expect(parse(note)).toEqual(shape);
+  });
+
   test("never throws, whatever the text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), (text) => {

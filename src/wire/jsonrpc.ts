@@ -38,7 +38,7 @@ export type Incoming =
 
 export interface Invalid {
   kind: "invalid";
-  /** `parse`: not JSON. `shape`: JSON, but no JSON-RPC message. `size`: longer than `limit` bytes. */
+  /** `parse`: not JSON. `shape`: JSON, but no JSON-RPC message, or nested too deep. `size`: longer than `limit` bytes. */
   reason: "parse" | "shape" | "size";
   /** The id, where one could be read. */
   id?: RequestId;
@@ -58,7 +58,13 @@ export const rpcErrors = {
   unsupportedProtocolVersion: -32022,
 } as const;
 
-/** One text from a peer to a message. */
+/** Levels of arrays and objects in one message. Honest ones have a dozen. */
+const maxDepth = 512;
+
+/**
+ * One text from a peer to a message. What is nested deeper than `maxDepth` is refused: it could be read, but
+ * writing it on to another peer would exhaust the stack.
+ */
 export function parse(text: string): Incoming {
   let value: unknown;
   try {
@@ -66,7 +72,16 @@ export function parse(text: string): Incoming {
   } catch {
     return { kind: "invalid", reason: "parse" };
   }
+  // Every level takes two characters, so few messages are long enough to be looked through.
+  if (text.length > 2 * maxDepth && isDeeper(value, maxDepth)) return shapeless(value);
   return classify(value);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) if (isDeeper((value as JsonObject)[key], levels - 1)) return true;
+  return false;
 }
 
 /** Tells a parsed value apart. An empty batch is invalid (JSON-RPC 2.0, section 6). */
@@ -79,7 +94,7 @@ export function classify(value: unknown): Incoming {
 }
 
 function classifyOne(value: unknown): Incoming {
-  if (!isObject(value)) return { kind: "invalid", reason: "shape" };
+  if (!isObject(value)) return shapeless(value);
   const { id, method, params } = value;
   if (value["jsonrpc"] === "2.0" && (params === undefined || isObject(params))) {
     if (typeof method === "string") {
@@ -90,7 +105,12 @@ function classifyOne(value: unknown): Incoming {
       return { kind: "response", message: value as unknown as JsonRpcResponse };
     }
   }
-  return isRequestId(id) ? { kind: "invalid", reason: "shape", id } : { kind: "invalid", reason: "shape" };
+  return shapeless(value);
+}
+
+function shapeless(value: unknown): Invalid {
+  const id = isObject(value) ? value["id"] : undefined;
+  return { kind: "invalid", reason: "shape", ...(isRequestId(id) && { id }) };
 }
 
 function isResponse(value: JsonObject): boolean {
