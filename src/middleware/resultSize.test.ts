@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ContentBlock } from "../core/content.ts";
+import { ToolError } from "../core/errors.ts";
 import { ToolContext } from "../core/context.ts";
 import { ToolResult } from "../core/result.ts";
 import { resolvedOperation } from "../../test/support/operation.ts";
@@ -30,7 +31,7 @@ describe("over maxBytes", () => {
   test("bytes count, not characters", async () => {
     const euros = ToolResult.success("€".repeat(400));
     expect(await bound(euros, { maxBytes: 1_210 })).toBe(euros);
-    expect((await bound(euros, { maxBytes: 1_199 })).isError).toBe(true);
+    await expect(bound(euros, { maxBytes: 1_199 })).rejects.toMatchObject({ code: "ResultTooLarge" });
   });
 
   test.each<[string, ToolResult]>([
@@ -41,10 +42,7 @@ describe("over maxBytes", () => {
     ["all together", { content: [image(500)], structuredContent: "a".repeat(600) }],
     ["unknown members", { content: [], extra: { more: "a".repeat(2_000) } }],
   ])("%s becomes an error that says the size and the limit", async (_, result) => {
-    const bounded = await bound(result, { maxBytes: 1_000 });
-    expect(bounded.isError).toBe(true);
-    expect(bounded.content).toHaveLength(1);
-    expect(ToolResult.text(bounded)).toMatch(
+    await expect(bound(result, { maxBytes: 1_000 })).rejects.toThrow(
       /^The answer of files__read is \d{4} bytes, which is more than the limit of 1000 bytes\. Ask for less/,
     );
   });
@@ -52,7 +50,7 @@ describe("over maxBytes", () => {
   test("16 MiB is the default", async () => {
     const limit = 16 * 1024 * 1024;
     expect((await bound(ToolResult.success("a".repeat(limit - 10)))).isError).toBeUndefined();
-    expect((await bound(ToolResult.success("a".repeat(limit + 1)))).isError).toBe(true);
+    await expect(bound(ToolResult.success("a".repeat(limit + 1)))).rejects.toThrow(ToolError);
   });
 
   test("what stays inside does not count", async () => {
@@ -98,9 +96,7 @@ describe("over textBytes", () => {
     ["structuredContent", ToolResult.structured({ a: "a".repeat(2_000) })],
     ["an image", { content: [image(2_000)] }],
   ])("%s is not cut but becomes an error that says so", async (_, result) => {
-    const bounded = await bound(result, { textBytes: 1_000 });
-    expect(bounded.isError).toBe(true);
-    expect(ToolResult.text(bounded)).toMatch(
+    await expect(bound(result, { textBytes: 1_000 })).rejects.toThrow(
       /^What is not text in the answer of files__read is 20\d\d bytes, which is more than the limit of 1000 bytes/,
     );
   });

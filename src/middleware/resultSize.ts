@@ -1,20 +1,21 @@
 import type { ContentBlock } from "../core/content.ts";
 import type { Middleware } from "../core/operation.ts";
-import { ToolResult } from "../core/result.ts";
+import { ToolError } from "../core/errors.ts";
+import type { ToolResult } from "../core/result.ts";
 import { jsonBytes, mayExceed } from "./byteSize.ts";
 import { cutText, minCutBytes, textSize } from "./cutText.ts";
 
 export interface ResultSizeOptions {
-  /** The largest result in bytes. Default 16 MiB. A larger one becomes an error result. */
+  /** The largest result in bytes. Default 16 MiB. */
   readonly maxBytes?: number;
   /**
    * Bytes of text, at least 256: a result with more has its middle cut out. What is not text cannot be cut:
-   * more than that of it becomes an error result. Default: nothing is cut.
+   * more than that of it fails the call. Default: nothing is cut.
    */
   readonly textBytes?: number;
 }
 
-/** Bounds what a tool may answer. Text counts as UTF-8, anything else as its JSON. */
+/** Bounds what a tool may answer. Text counts as UTF-8, anything else as its JSON. Throws `ToolError` `ResultTooLarge`. */
 export function resultSize({
   maxBytes = 16 * 1024 * 1024,
   textBytes = maxBytes,
@@ -38,8 +39,8 @@ function bounded(
 ): ToolResult {
   const text = textSize(result.content);
   const other = otherSize(result);
-  if (text + other > maxBytes) return tooLarge(`The answer of ${name}`, text + other, maxBytes);
-  if (other > textBytes) return tooLarge(`What is not text in the answer of ${name}`, other, textBytes);
+  if (text + other > maxBytes) throw tooLarge(`The answer of ${name}`, text + other, maxBytes);
+  if (other > textBytes) throw tooLarge(`What is not text in the answer of ${name}`, other, textBytes);
   return text > textBytes ? { ...result, content: cutText(result.content, textBytes) } : result;
 }
 
@@ -55,8 +56,9 @@ function withoutText(block: ContentBlock): unknown {
   return rest;
 }
 
-function tooLarge(what: string, size: number, limit: number): ToolResult {
-  return ToolResult.error(
+function tooLarge(what: string, size: number, limit: number): ToolError {
+  return new ToolError(
+    "ResultTooLarge",
     `${what} is ${size} bytes, which is more than the limit of ${limit} bytes. Ask for less: a part, a filter, a page.`,
   );
 }

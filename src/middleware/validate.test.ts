@@ -60,21 +60,24 @@ describe("arguments of a local tool", () => {
   });
 
   test("that break the schema are answered with what was expected where, and nothing runs", async () => {
-    const result = await run(resolvedOperation({ definition: { inputSchema: schemaOf(fails) } }));
-    expect(result).toEqual(
-      ToolResult.error(
+    const answer = run(resolvedOperation({ definition: { inputSchema: schemaOf(fails) } }));
+    await expect(answer).rejects.toMatchObject({
+      code: "InvalidArguments",
+      message:
         "Invalid arguments for files__read:\n" +
-          "- /path: must be string, got number\n" +
-          "- must have required property 'mode'",
-      ),
-    );
+        "- /path: must be string, got number\n" +
+        "- must have required property 'mode'",
+    });
     expect(next).not.toHaveBeenCalled();
   });
 
   test("get at most ten lines", async () => {
     const issues = Array.from({ length: 25 }, (_, index) => ({ path: `/${index}`, message: "no" }));
     const inputSchema = schemaOf(() => ({ ok: false, issues }));
-    const lines = ToolResult.text(await run(resolvedOperation({ definition: { inputSchema } }))).split("\n");
+    const refused = await run(resolvedOperation({ definition: { inputSchema } })).catch(
+      (error: Error) => error,
+    );
+    const lines = (refused as Error).message.split("\n");
     expect(lines).toHaveLength(12);
     expect(lines.slice(-2)).toEqual(["- /9: no", "- and 15 more"]);
   });
@@ -118,8 +121,8 @@ describe("arguments of an upstream's tool", () => {
 
   test("are refused where they break the schema", async () => {
     const facts = { validation: "upstream-checked" } as const;
-    const result = await run(resolvedOperation({ facts, definition: { inputSchema: schemaOf(fails) } }));
-    expect(result.isError).toBe(true);
+    const answer = run(resolvedOperation({ facts, definition: { inputSchema: schemaOf(fails) } }));
+    await expect(answer).rejects.toMatchObject({ code: "InvalidArguments" });
     expect(next).not.toHaveBeenCalled();
   });
 });

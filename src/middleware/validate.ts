@@ -3,15 +3,15 @@ import type { Check, Issue, Validation, Validator } from "../core/effects.ts";
 import { ToolError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Item, Middleware } from "../core/operation.ts";
-import { ToolResult } from "../core/result.ts";
+import type { ToolResult } from "../core/result.ts";
 
 const maxListed = 10;
 
 /**
  * Arguments and answers against the tool's schemas, compiled on first use. What local arguments pass as (with
- * defaults and transforms) goes on; an upstream's go on unchanged. A schema that cannot be used fails the call
- * before the tool runs: `ToolError` `ExecutionFailed`. An answer that breaks the tool's own schema:
- * `InvalidOutput`. (Specification 2026-07-28, server/tools, Error Handling and Output Schema.)
+ * defaults and transforms) goes on; an upstream's go on unchanged. Throws `ToolError` `InvalidArguments`;
+ * `ExecutionFailed`, before the tool runs, for a schema that cannot be used; `InvalidOutput` for an answer that
+ * breaks the tool's own. (Specification 2026-07-28, server/tools, Error Handling and Output Schema.)
  */
 export function validate({ validator }: { validator: Validator }): Middleware {
   const checks = checksBy(validator);
@@ -24,7 +24,7 @@ export function validate({ validator }: { validator: Validator }): Middleware {
       const input = checks.input(item);
       const output = mode === "local" ? checks.output(item) : undefined;
       const checked = await input(operation.arguments);
-      if (!checked.ok) return refused(item, checked);
+      if (!checked.ok) throw refused(item, checked);
       const unchanged = mode === "upstream-checked" || checked.value === operation.arguments;
       const result = await next(
         unchanged ? operation : { ...operation, arguments: checked.value as JsonObject },
@@ -81,10 +81,13 @@ function once<S extends object>(compile: (schema: S) => Check): (schema: S, whos
 
 type Failed = Extract<Validation, { ok: false }>;
 
-function refused({ canonicalName }: Item, failed: Failed): ToolResult {
+function refused({ canonicalName }: Item, failed: Failed): unknown {
   // The schema's own code failed, so nothing is known of the arguments: that is for the log.
-  if (failed.cause !== undefined) throw failed.cause;
-  return ToolResult.error(`Invalid arguments for ${canonicalName}:\n${listed(failed.issues)}`);
+  if (failed.cause !== undefined) return failed.cause;
+  return new ToolError(
+    "InvalidArguments",
+    `Invalid arguments for ${canonicalName}:\n${listed(failed.issues)}`,
+  );
 }
 
 async function conforming(result: ToolResult, check: Check, { canonicalName }: Item): Promise<ToolResult> {

@@ -80,8 +80,8 @@ export function parse(text: string): Incoming {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
-  for (const key in value) if (isDeeper((value as JsonObject)[key], levels - 1)) return true;
-  return false;
+  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return parts.some((part) => isDeeper(part, levels - 1));
 }
 
 /** Tells a parsed value apart. An empty batch is invalid (JSON-RPC 2.0, section 6). */
