@@ -15,7 +15,7 @@ class Recorded implements Due {
   }
 
   expire(): void {
-    expect(this.expiredAt).toBeUndefined();
+    if (this.expiredAt !== undefined) throw new Error("expired twice");
     this.expiredAt = this.#clock.now();
   }
 }
