@@ -57,3 +57,12 @@ export class ToolError extends Error {
     return new ToolError("NotFound", `Unknown tool: ${name}`);
   }
 }
+
+/** For the log. Anything can be thrown, even what has no text. */
+export function describe(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.stack ?? thrown) : String(thrown);
+  } catch {
+    return "something was thrown that cannot be shown as text";
+  }
+}

@@ -23,6 +23,11 @@ test("mayExceed never says no to a value that exceeds", () => {
   );
 });
 
+test("mayExceed is sure of nothing that has no JSON or makes its own", () => {
+  for (const value of [1n, { a: [1n] }, { toJSON: () => "x".repeat(100) }])
+    expect(mayExceed(value, 1_000)).toBe(true);
+});
+
 test("mayExceed ends on a value that holds itself", () => {
   const loop: { self?: unknown } = {};
   loop.self = loop;

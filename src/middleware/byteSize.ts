@@ -21,14 +21,19 @@ export function jsonBytes(value: unknown): number {
   return utf8Bytes(JSON.stringify(value) ?? "");
 }
 
-/** False: the value is certainly no more than `limit` bytes as JSON. It encodes nothing, so it is cheap. */
+/**
+ * False: the value is certainly no more than `limit` bytes as JSON. It encodes nothing, so it is cheap. Of what
+ * has no JSON, or makes its own, nothing is certain.
+ */
 export function mayExceed(value: unknown, limit: number): boolean {
   let left = limit;
   const rest: unknown[] = [value];
   while (rest.length > 0 && left >= 0) {
     const part = rest.pop();
+    if (typeof part === "bigint") return true;
     if (typeof part === "string") left -= stringBound(part);
     else if (typeof part !== "object" || part === null) left -= scalarBound;
+    else if ("toJSON" in part) return true;
     else if (Array.isArray(part)) {
       left -= 2 + part.length;
       for (const item of part as unknown[]) rest.push(item);

@@ -27,6 +27,11 @@ test("a result within the limits passes as it is", async () => {
   expect(await bound(result, { maxBytes: 1_000, textBytes: 999 })).toBe(result);
 });
 
+test("what cannot be sent fails the call here, where it is the tool's failure", async () => {
+  const result: ToolResult = { content: [], structuredContent: { big: 1n } };
+  await expect(bound(result)).rejects.toThrow(TypeError);
+});
+
 describe("over maxBytes", () => {
   test("bytes count, not characters", async () => {
     const euros = ToolResult.success("€".repeat(400));

@@ -1,6 +1,6 @@
 import type { ToolContext } from "../core/context.ts";
 import type { Log } from "../core/effects.ts";
-import { ToolError, toolErrorCodes } from "../core/errors.ts";
+import { describe, ToolError, toolErrorCodes } from "../core/errors.ts";
 import { isObject } from "../core/json.ts";
 import type {
   Caller,
@@ -121,13 +121,4 @@ function unexpected(error: unknown, operation: ResolvedOperation, ctx: ToolConte
     `${operation.canonicalName} failed unexpectedly. The log has the details under reference ${reference}.`,
     { cause: error },
   );
-}
-
-/** Anything can be thrown, even what has no text. */
-function describe(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? String(thrown.stack ?? thrown) : String(thrown);
-  } catch {
-    return "something was thrown that cannot be shown as text";
-  }
 }

@@ -1,6 +1,9 @@
 import type { Readable, Writable } from "node:stream";
 import { LineFramer } from "../wire/framer.ts";
 
+/** What is gathered goes out at this length (UTF-16 units): a string has an end, and one turn may bring many answers. */
+const maxGathered = 1024 * 1024;
+
 /**
  * Lines out, gathered: what is written in one turn of the event loop, or before `flush`, goes out in one piece.
  * A stream that has failed or ended takes nothing more; whoever owns it learns that from the stream.
@@ -24,6 +27,7 @@ export class LineWriter {
 
   write(text: string): void {
     this.#pending += text + "\n";
+    if (this.#pending.length > maxGathered) return this.flush();
     if (this.#scheduled) return;
     this.#scheduled = true;
     // After the microtasks: replies that come from promises which settle together go out together.

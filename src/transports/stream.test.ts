@@ -218,6 +218,24 @@ describe("serveStream", () => {
     await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(2));
   });
 
+  test("long answers of one turn go out in several pieces: one string could not hold them all", async () => {
+    const text = "x".repeat(1024 * 1024);
+    const written: number[] = [];
+    const output = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        written.push(chunk.length);
+        done();
+      },
+    });
+    const { input, server } = serve(
+      endpointOf(() => Promise.resolve({ text, status: 200 })),
+      output,
+    );
+    input.end(Array.from({ length: 5 }, (_, id) => request(id)).join(""));
+    await server.closed;
+    expect(written).toEqual(Array(5).fill(text.length + 1));
+  });
+
   test("close does not wait for ever for a client that reads nothing", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {

@@ -132,6 +132,8 @@ describe("header values", () => {
     ["the URL alphabet", "=?base64?_-_-?="],
     ["one character", "=?base64?S?="],
     ["bytes that are no UTF-8", "=?base64?/w==?="],
+    ["a letter beyond ASCII", "\u00e9"],
+    ["a control character", "a\u0001"],
   ])("%s is refused", (_what, value) => {
     expect(decodeHeader(value)).toBeUndefined();
   });

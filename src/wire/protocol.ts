@@ -45,13 +45,16 @@ export function isModernVersion(version: string | undefined): boolean {
 
 const mark = { start: "=?base64?", end: "?=" };
 
-/** A header value as it was meant (specification 2026-07-28, Streamable HTTP, Value Encoding). Undefined if it is broken base64. */
+/**
+ * A header value as it was meant (specification 2026-07-28, Streamable HTTP, Value Encoding). Undefined if it is
+ * broken base64 or holds characters that a header may not carry plainly.
+ */
 export function decodeHeader(value: string): string | undefined {
   const isEncoded =
     value.length >= mark.start.length + mark.end.length &&
     value.startsWith(mark.start) &&
     value.endsWith(mark.end);
-  if (!isEncoded) return value;
+  if (!isEncoded) return /^[\x20-\x7e\t]*$/.test(value) ? value : undefined;
   const base64 = value.slice(mark.start.length, -mark.end.length);
   // `atob` forgives white space and missing padding. A proxy in front may not, and read another value.
   if (base64.length % 4 !== 0 || /[^A-Za-z0-9+/=]/.test(base64)) return undefined;

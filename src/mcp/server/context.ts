@@ -34,13 +34,13 @@ export function contextOf(server: Server, request: MethodRequest): ToolContext {
   return new ToolContext(init, server.context);
 }
 
-/** Undefined where the client asked for none. Progress must grow: what does not is dropped (specification, progress). */
+/** Undefined where the client asked for none. Progress is a number that grows: what is not is dropped (specification, progress). */
 function progressSender(request: MethodRequest): ((progress: Progress) => void) | undefined {
   const progressToken = request.meta[metaKeys.progressToken];
   if (typeof progressToken !== "string" && typeof progressToken !== "number") return undefined;
   let last = -Infinity;
   return (progress) => {
-    if (!(progress.progress > last)) return;
+    if (!Number.isFinite(progress.progress) || progress.progress <= last) return;
     last = progress.progress;
     const { progress: value, total, message } = progress;
     request.notify({
@@ -49,7 +49,7 @@ function progressSender(request: MethodRequest): ((progress: Progress) => void) 
       params: {
         progressToken,
         progress: value,
-        ...(total !== undefined && { total }),
+        ...(Number.isFinite(total) && { total }),
         ...(message !== undefined && { message }),
       },
     });

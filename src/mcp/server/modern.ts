@@ -43,7 +43,7 @@ function checkMethodHeaders(message: JsonRpcRequest, headers: Headers): void {
   const header = headers("mcp-name");
   const decoded = header === undefined ? undefined : decodeHeader(header);
   if (header !== undefined && decoded === undefined)
-    throw mismatch(`the Mcp-Name header is not valid base64`);
+    throw mismatch("the Mcp-Name header holds broken base64 or characters that must be encoded");
   checkHeader("Mcp-Name", decoded, name);
 }
 

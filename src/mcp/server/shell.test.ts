@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { ToolContext } from "../../core/context.ts";
+import type { Log } from "../../core/effects.ts";
 import { ToolError } from "../../core/errors.ts";
 import type { Caller, Operation, Outcome } from "../../core/operation.ts";
 import { ToolResult } from "../../core/result.ts";
@@ -195,6 +196,17 @@ describe("logs and progress", () => {
     ]);
   });
 
+  it("never say of progress what is no number", async () => {
+    const odd = callerOf((_operation, ctx) => {
+      for (const progress of [Number.NaN, Number.POSITIVE_INFINITY]) ctx.progress({ progress });
+      ctx.progress({ progress: 1, total: Number.POSITIVE_INFINITY });
+      return ok("done");
+    });
+    const { send, notified } = connect(odd);
+    await send({ ...modernCall, params: { name: "echo", _meta: { ...modernMeta, progressToken: 1 } } });
+    expect(notified.map(({ params }) => params)).toEqual([{ progressToken: 1, progress: 1 }]);
+  });
+
   it("obey logging/setLevel", async () => {
     const { initialize, send, notified } = connect(chatty);
     await initialize();
@@ -305,6 +317,7 @@ describe("the modern era", () => {
     ["another name", { ...good, "mcp-name": "rm" }],
     ["no name", { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" }],
     ["a name in broken base64", { ...good, "mcp-name": "=?base64?%%%?=" }],
+    ["a name in bytes that no header may hold", { ...good, "mcp-name": "\u00e9cho" }],
   ])("refuses headers with %s", async (_what, headers) => {
     const { send } = connect();
     expect(await send(modernCall, overHttp(headers))).toMatchObject({ status: 400, error: { code: -32020 } });
@@ -468,6 +481,35 @@ describe("errors of a call", () => {
     expect(await send(modernCall)).toMatchObject({ status, error: { code, message: error.message } });
   });
 
+  it("that have no number for a code are ours", async () => {
+    for (const code of [Number.NaN, 1.5, Number.POSITIVE_INFINITY]) {
+      const { send } = connect(callerOf(() => failure(upstream(code))));
+      expect((await send(modernCall)).error.code).toBe(-32603);
+    }
+  });
+
+  it("go out without data that is no JSON", async () => {
+    const data = { error: { code: 7, message: "no", data: { big: 1n } } };
+    const { send } = connect(callerOf(() => failure(new ToolError("UpstreamError", "no", { data }))));
+    expect(await send(modernCall)).toMatchObject({ id: 1, status: 200, error: { code: 7, message: "no" } });
+  });
+
+  it("are an internal one where the answer cannot be encoded, whatever that throws", async () => {
+    const log = vi.fn<Log>();
+    const nameless: unknown = Object.create(null);
+    const structuredContent = {
+      toJSON() {
+        throw nameless;
+      },
+    };
+    const { send } = connect(
+      callerOf(() => ({ type: "result", result: { content: [], structuredContent } })),
+      { log },
+    );
+    expect((await send(modernCall)).error).toEqual({ code: -32603, message: "Internal error" });
+    expect(log).toHaveBeenCalledOnce();
+  });
+
   it("keep an upstream's code and data for a legacy client", async () => {
     const { initialize, send } = connect(callerOf(() => failure(upstream(-32002))));
     await initialize();
@@ -576,6 +618,28 @@ describe("batches", () => {
     const { initialize, raw } = connect();
     await initialize(version);
     expect(await raw(batch)).toMatchObject({ status: 400, error: { code: -32600 } });
+  });
+
+  const pings = (count: number): string =>
+    JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })));
+
+  it("of too many messages are refused with the limit", async () => {
+    const { initialize, raw, shell, exchange } = connect();
+    await initialize("2025-03-26");
+    const reply = await shell.handle(parse(pings(100)), exchange);
+    expect(JSON.parse(reply!.text)).toHaveLength(100);
+    expect(await raw(pings(101))).toMatchObject({
+      status: 400,
+      error: { code: -32600, message: expect.stringContaining("100") },
+    });
+  });
+
+  it("whose answers are together more than fits into one text are one error", async () => {
+    const huge = ok("x".repeat(64 * 1024 * 1024));
+    const { initialize, raw } = connect(callerOf(() => huge));
+    await initialize("2025-03-26");
+    const calls = Array.from({ length: 5 }, (_, id) => ({ ...modernCall, jsonrpc: "2.0", id }));
+    expect(await raw(JSON.stringify(calls))).toMatchObject({ error: { code: -32603 } });
   });
 
   it("that are empty are no request", async () => {

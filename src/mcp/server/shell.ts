@@ -1,6 +1,7 @@
 import { Cancellation } from "../../core/cancellation.ts";
 import { ToolContext, type ToolContextInit } from "../../core/context.ts";
 import type { Log } from "../../core/effects.ts";
+import { describe } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Caller } from "../../core/operation.ts";
 import type { ClientInfo } from "../../core/principal.ts";
@@ -39,6 +40,11 @@ const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
     ["tools/call", toolsCall],
   ]),
 };
+
+/** Messages in one batch: each costs an answer, and all answers are held until the last one is there. */
+const maxBatch = 100;
+/** All answers to one batch, in UTF-16 units. A string cannot hold much more. */
+const maxBatchAnswer = 256 * 1024 * 1024;
 
 export interface ShellOptions {
   readonly caller: Caller;
@@ -180,8 +186,23 @@ export class McpServerShell implements Endpoint {
   async #batch(messages: readonly Incoming[], exchange: Exchange): Promise<Reply | undefined> {
     if (exchange.session?.legacy?.protocolVersion !== "2025-03-26")
       return this.#refuse(new RpcError(rpcErrors.invalidRequest, "Invalid Request", { status: 400 }));
+    if (messages.length > maxBatch)
+      return this.#refuse(
+        new RpcError(
+          rpcErrors.invalidRequest,
+          `Invalid Request: a batch holds ${maxBatch} messages at most`,
+          {
+            status: 400,
+          },
+        ),
+      );
     const replies = await Promise.all(messages.map(async (message) => this.handle(message, exchange)));
     const texts = replies.flatMap((reply) => (reply ? [reply.text] : []));
+    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    if (length > maxBatchAnswer)
+      return this.#refuse(
+        new RpcError(rpcErrors.internalError, "The answers are too long for one batch: send smaller ones"),
+      );
     return texts.length === 0 ? undefined : { text: `[${texts.join(",")}]`, status: 200 };
   }
 
@@ -195,14 +216,21 @@ export class McpServerShell implements Endpoint {
   }
 
   #refuse(error: RpcError, id?: RequestId): Reply {
-    return { text: encode(error.toResponse(id ?? this.#server.dialect.missingId)), status: error.status };
+    const to = id ?? this.#server.dialect.missingId;
+    const { code, message, status } = error;
+    try {
+      return { text: encode(error.toResponse(to)), status };
+    } catch (cause) {
+      // Its data is a provider's, and may be no JSON.
+      this.#server.log("error", "the data of an error could not be sent", { error: describe(cause) });
+      return { text: encode(new RpcError(code, message).toResponse(to)), status };
+    }
   }
 
   /** Anything but an `RpcError` is a fault of ours: its message stays in the log. */
   #known(error: unknown, message: JsonRpcRequest): RpcError {
     if (error instanceof RpcError) return error;
-    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#server.log("error", `${message.method} failed`, { error: detail });
+    this.#server.log("error", `${message.method} failed`, { error: describe(error) });
     return new RpcError(rpcErrors.internalError, "Internal error", { status: 500 });
   }
 

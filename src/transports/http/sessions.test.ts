@@ -18,8 +18,8 @@ beforeEach(() => {
   log.mockClear();
 });
 
-function added(): HttpSession {
-  const session = new HttpSession(endpoint, anna);
+function added(principal = anna): HttpSession {
+  const session = new HttpSession(endpoint, principal);
   sessions.add(session);
   return session;
 }
@@ -93,6 +93,13 @@ describe("when full", () => {
     added();
     expect(all.map(isOpen)).toEqual([false, true, true]);
   });
+});
+
+test("however many sessions somebody opens, those of others stay", () => {
+  const session = added();
+  for (let at = 0; at < 10; at++) added({ id: "ben" });
+  expect(isOpen(session)).toBe(true);
+  expect(endpoint.ended).toHaveLength(7);
 });
 
 test("close ends them all and leaves no timer", () => {

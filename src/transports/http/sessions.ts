@@ -4,7 +4,7 @@ import { Session, type Endpoint } from "../../wire/endpoint.ts";
 import type { EventStream } from "./eventStream.ts";
 
 export interface SessionLimits {
-  /** Sessions at once; for one more, the longest idle one is ended. Default 1,000. */
+  /** Sessions of one principal at once; for one more, its longest idle one is ended. Default 1,000. */
   readonly max?: number;
   /** Milliseconds without a request and without an open stream before a session ends. Default 1 hour. */
   readonly idleMs?: number;
@@ -54,7 +54,8 @@ export class Sessions {
 
   /** From now on `find` knows it. Another one may have to go. */
   add(session: HttpSession): void {
-    if (this.#open.size >= this.#max) this.#makeRoom();
+    const own = [...this.#open.values()].filter(({ principal }) => principal.id === session.principal.id);
+    if (own.length >= this.#max) this.#makeRoom(own);
     this.touch(session);
     this.#open.set(session.id, session);
     this.#sweep ??= this.#clock.timer(() => this.#endIdle(), Math.min(this.#idleMs, 60_000));
@@ -90,8 +91,7 @@ export class Sessions {
     this.#sweep?.restart();
   }
 
-  #makeRoom(): void {
-    const open = [...this.#open.values()];
+  #makeRoom(open: readonly HttpSession[]): void {
     const idle = open.filter((session) => session.idle);
     const oldest = (idle.length > 0 ? idle : open).reduce((a, b) => (b.lastUsed < a.lastUsed ? b : a));
     this.#log("warning", "An MCP session over HTTP was ended to make room for a new one.", {

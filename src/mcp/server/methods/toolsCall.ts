@@ -45,7 +45,8 @@ function toRpcError(error: ToolError, name: string, server: Server, era: Era): R
 function upstreamError(error: ToolError, era: Era): RpcError {
   const theirs = isObject(error.data) ? error.data["error"] : undefined;
   const { code, data } = isObject(theirs) ? theirs : {};
-  const isOurs = typeof code !== "number" || (era === "modern" && isForbidden(code));
+  const isOurs =
+    typeof code !== "number" || !Number.isInteger(code) || (era === "modern" && isForbidden(code));
   return new RpcError(isOurs ? rpcErrors.internalError : code, error.message, { data });
 }
 
