@@ -40,6 +40,19 @@ describe("the signal", () => {
 });
 
 describe("listeners", () => {
+  test("one that throws keeps no other from hearing, and does not reach who cancels", () => {
+    const cancellation = new Cancellation();
+    const listener = vi.fn<Listener>();
+    const broken = (): never => {
+      throw new Error("broken");
+    };
+    cancellation.onCancel(broken);
+    cancellation.onCancel(listener);
+    cancellation.cancel("gone");
+    expect(listener).toHaveBeenCalledExactlyOnceWith("gone");
+    expect(() => cancellation.onCancel(broken)).not.toThrow();
+  });
+
   test("run at once, in the order in which they came, once", () => {
     const cancellation = new Cancellation();
     const seen: string[] = [];

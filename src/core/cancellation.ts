@@ -45,13 +45,13 @@ export class Cancellation {
     this.#controller?.abort(reason);
     const listeners = this.#listeners;
     this.#listeners = undefined;
-    for (const listener of listeners ?? []) listener(reason);
+    for (const listener of listeners ?? []) call(listener, reason);
   }
 
-  /** Runs `listener` when cancelled, at once if it already is. Returns how to stop listening. */
+  /** Runs `listener` when cancelled, at once if it already is; what it throws is lost. Returns how to stop listening. */
   onCancel(listener: (reason: unknown) => void): () => void {
     if (this.#cancelled) {
-      listener(this.#reason);
+      call(listener, this.#reason);
       return () => {};
     }
     const listeners = (this.#listeners ??= []);
@@ -76,5 +76,14 @@ export class Cancellation {
   release(): void {
     this.#leave?.();
     this.#leave = this.#listeners = undefined;
+  }
+}
+
+/** One that throws must not keep the others from hearing, or bring down whoever cancels. */
+function call(listener: (reason: unknown) => void, reason: unknown): void {
+  try {
+    listener(reason);
+  } catch {
+    // There is nobody to tell: the listener's own code has failed, and the work is over.
   }
 }

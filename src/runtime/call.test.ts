@@ -85,14 +85,16 @@ describe("a call", () => {
     expect(outcome).toEqual({ type: "result", result });
   });
 
-  test.each([null, undefined, 7, true, [], {}, { content: "text" }, { text: "x" }])(
+  test.each([null, undefined, 7, true, [], {}, { content: "text" }, { content: [null] }, { text: "x" }])(
     "an answer of %j is the tool's fault, and says so",
     async (answer) => {
       const { caller } = callerOf(() => answer as unknown as ToolOutput);
       const outcome = await read(caller);
       expect(outcome).toMatchObject({ type: "result", result: { isError: true } });
       expect(codeOf(outcome)).toBe("InvalidOutput");
-      expect(textOf(outcome)).toBe("fs__read answered neither a string nor a result with a content array.");
+      expect(textOf(outcome)).toBe(
+        "fs__read answered neither a string nor a result with an array of content blocks.",
+      );
     },
   );
 

@@ -103,10 +103,11 @@ async function execute(operation: ResolvedOperation, ctx: ToolContext): Promise<
 
 function normalise(output: ToolOutput, operation: ResolvedOperation): ToolResult {
   if (typeof output === "string") return ToolResult.success(output);
-  if (isObject(output) && Array.isArray(output["content"])) return output;
+  if (isObject(output) && Array.isArray(output["content"]) && output["content"].every(isObject))
+    return output;
   throw new ToolError(
     "InvalidOutput",
-    `${operation.canonicalName} answered neither a string nor a result with a content array.`,
+    `${operation.canonicalName} answered neither a string nor a result with an array of content blocks.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { ToolContext, type LogEntry, type Progress, type ToolContextInit } from "../../core/context.ts";
 import { logLevels, type LogLevel } from "../../core/effects.ts";
+import type { Principal } from "../../core/principal.ts";
 import { metaKeys } from "../../wire/protocol.ts";
 import type { MethodRequest, Server } from "./method.ts";
 import { toClientInfo } from "./methods/initialize.ts";
@@ -20,7 +21,7 @@ export function contextOf(server: Server, request: MethodRequest): ToolContext {
   const init: { -readonly [K in keyof ToolContextInit]: ToolContextInit[K] } = {
     principal: exchange.principal,
     cancellation: request.cancellation,
-    sessionKey: legacy ? exchange.session!.id : typeof named === "string" ? named : "",
+    sessionKey: legacy ? exchange.session!.id : ownSession(exchange.principal, named),
   };
   if (client) init.client = client;
   for (const key of traceKeys) {
@@ -32,6 +33,11 @@ export function contextOf(server: Server, request: MethodRequest): ToolContext {
   const level = legacy ? (legacy.logLevel ?? "info") : modernLevel(request);
   if (level) init.onLog = logSender(request, level);
   return new ToolContext(init, server.context);
+}
+
+/** Of a client that has no session: its principal, with the name that it gave, which is nobody else's then. */
+function ownSession({ id }: Principal, named: unknown): string {
+  return typeof named === "string" ? `${encodeURIComponent(id)}/${named}` : encodeURIComponent(id);
 }
 
 /** Undefined where the client asked for none. Progress is a number that grows: what is not is dropped (specification, progress). */

@@ -8,7 +8,7 @@ import { ToolResult } from "../../core/result.ts";
 import { localPrincipal } from "../../core/principal.ts";
 import type { ToolDefinition } from "../../core/tool.ts";
 import { Session, type Exchange } from "../../wire/endpoint.ts";
-import { parse, type JsonRpcNotification } from "../../wire/jsonrpc.ts";
+import { encode, parse, type JsonRpcNotification } from "../../wire/jsonrpc.ts";
 import { legacyVersions, metaKeys } from "../../wire/protocol.ts";
 import { McpServerShell, type ShellOptions } from "./shell.ts";
 
@@ -231,6 +231,18 @@ describe("logs and progress", () => {
     expect((await send({ ...modernCall, params: { name: "echo", _meta: bad } })).error.code).toBe(-32602);
   });
 
+  it("that are no JSON are left out, and the call goes on", async () => {
+    const lines: string[] = [];
+    const caller = callerOf((_operation, ctx) => (ctx.log("error", 1n), ok("done")));
+    const { shell, exchange } = connect(caller, { log: (_level, message) => lines.push(message) });
+    const strict = { ...exchange, notify: (notification: JsonRpcNotification) => void encode(notification) };
+    const _meta = { ...modernMeta, [metaKeys.logLevel]: "debug" };
+    const text = JSON.stringify({ jsonrpc: "2.0", ...modernCall, params: { name: "echo", _meta } });
+    const reply = await shell.handle(parse(text), strict);
+    expect(reply?.text).toContain("done");
+    expect(lines).toEqual(["notifications/message could not be sent"]);
+  });
+
   it("stop with the answer", async () => {
     let late: ToolContext | undefined;
     const { send, notified } = connect(callerOf((_operation, ctx) => ((late = ctx), ok("done"))));
@@ -353,7 +365,7 @@ describe("calls", () => {
     });
     expect(seen[1]).toMatchObject({
       metadata: { traceparent: "00-a-b-01" },
-      sessionKey: "mine",
+      sessionKey: "local/mine",
       client: { name: "m", version: "3" },
     });
   });

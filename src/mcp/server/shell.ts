@@ -16,6 +16,7 @@ import type {
 } from "../../wire/jsonrpc.ts";
 import { eraOf, metaKeys, metaOf, type Era } from "../../wire/protocol.ts";
 import { methodNotFound } from "../../wire/peer.ts";
+import { checkBatch, joinReplies } from "./batch.ts";
 import { dialects, type DialectName } from "./dialect.ts";
 import type { Method, MethodRequest, Server } from "./method.ts";
 import { discover } from "./methods/discover.ts";
@@ -40,11 +41,6 @@ const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
     ["tools/call", toolsCall],
   ]),
 };
-
-/** Messages in one batch: each costs an answer, and all answers are held until the last one is there. */
-const maxBatch = 100;
-/** All answers to one batch, in UTF-16 units. A string cannot hold much more. */
-const maxBatchAnswer = 256 * 1024 * 1024;
 
 export interface ShellOptions {
   readonly caller: Caller;
@@ -116,7 +112,7 @@ export class McpServerShell implements Endpoint {
     const era = eraOf(message, exchange.headers);
     let answered = false;
     const notify = (notification: JsonRpcNotification): void => {
-      if (!answered && !cancellation.cancelled) exchange.notify(notification);
+      if (!answered && !cancellation.cancelled) this.#notify(notification, exchange);
     };
     try {
       const method = this.#method(message, era, exchange);
@@ -137,10 +133,19 @@ export class McpServerShell implements Endpoint {
         status: 200,
       };
     } catch (error) {
-      return cancellation.cancelled ? undefined : this.#refuse(this.#known(error, message), id);
+      return cancellation.cancelled ? undefined : this.#refuse(this.#known(error, message.method), id);
     } finally {
       answered = true;
       session?.inflight.end(id);
+    }
+  }
+
+  /** What a tool reports may be no JSON: that is no reason for it to fail. */
+  #notify(notification: JsonRpcNotification, exchange: Exchange): void {
+    try {
+      exchange.notify(notification);
+    } catch (error) {
+      this.#server.log("warning", `${notification.method} could not be sent`, { error: describe(error) });
     }
   }
 
@@ -182,28 +187,14 @@ export class McpServerShell implements Endpoint {
     return undefined;
   }
 
-  /** Only revision 2025-03-26 has batches; elsewhere one reply refuses the whole. */
+  /** One reply for all: what is wrong with the whole is refused as one. */
   async #batch(messages: readonly Incoming[], exchange: Exchange): Promise<Reply | undefined> {
-    if (exchange.session?.legacy?.protocolVersion !== "2025-03-26")
-      return this.#refuse(new RpcError(rpcErrors.invalidRequest, "Invalid Request", { status: 400 }));
-    if (messages.length > maxBatch)
-      return this.#refuse(
-        new RpcError(
-          rpcErrors.invalidRequest,
-          `Invalid Request: a batch holds ${maxBatch} messages at most`,
-          {
-            status: 400,
-          },
-        ),
-      );
-    const replies = await Promise.all(messages.map(async (message) => this.handle(message, exchange)));
-    const texts = replies.flatMap((reply) => (reply ? [reply.text] : []));
-    const length = texts.reduce((sum, text) => sum + text.length, 0);
-    if (length > maxBatchAnswer)
-      return this.#refuse(
-        new RpcError(rpcErrors.internalError, "The answers are too long for one batch: send smaller ones"),
-      );
-    return texts.length === 0 ? undefined : { text: `[${texts.join(",")}]`, status: 200 };
+    try {
+      checkBatch(messages.length, exchange.session?.legacy?.protocolVersion);
+      return joinReplies(await Promise.all(messages.map(async (message) => this.handle(message, exchange))));
+    } catch (error) {
+      return this.#refuse(this.#known(error, "batch"));
+    }
   }
 
   /** What a modern result carries beside its members (specification 2026-07-28, basic, Responses). */
@@ -228,9 +219,9 @@ export class McpServerShell implements Endpoint {
   }
 
   /** Anything but an `RpcError` is a fault of ours: its message stays in the log. */
-  #known(error: unknown, message: JsonRpcRequest): RpcError {
+  #known(error: unknown, what: string): RpcError {
     if (error instanceof RpcError) return error;
-    this.#server.log("error", `${message.method} failed`, { error: describe(error) });
+    this.#server.log("error", `${what} failed`, { error: describe(error) });
     return new RpcError(rpcErrors.internalError, "Internal error", { status: 500 });
   }
 

@@ -81,7 +81,9 @@ function enters(door: Door, req: IncomingMessage, res: ServerResponse): boolean 
 }
 
 function pathOf(req: IncomingMessage): string {
-  const url = req.url ?? "/";
+  const target = req.url ?? "/";
+  // A client that takes us for a proxy sends the whole address, and is to be answered (RFC 9112, section 3.2.2).
+  const url = target.startsWith("/") || !URL.canParse(target) ? target : new URL(target).pathname;
   const query = url.indexOf("?");
   return query < 0 ? url : url.slice(0, query);
 }

@@ -41,6 +41,8 @@ export async function listenHttp(options: HttpListenOptions): Promise<HttpListen
     const open = connections.get(req.socket);
     if (open) handle(req, res, open);
   });
+  // Their bytes are bounded already; beyond a count, Node would drop some without a word.
+  server.maxHeadersCount = 0;
   server.on("connection", (socket) => {
     const open = new Bag<HttpExchange>();
     connections.set(socket, open);
