@@ -27,7 +27,7 @@ export function resultSize({
     async call(operation, ctx, next) {
       const result = await next(operation, ctx);
       if (!mayExceed(result, Math.min(maxBytes, textBytes))) return result;
-      return bounded(result, operation.canonicalName, { maxBytes, textBytes });
+      return bounded(result, operation.name, { maxBytes, textBytes });
     },
   };
 }

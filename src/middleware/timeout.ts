@@ -123,16 +123,16 @@ class TimedCall implements Due {
   }
 }
 
-function timedOut({ canonicalName }: ResolvedOperation, limits: Limits, progressed: boolean): ToolError {
+function timedOut({ name }: ResolvedOperation, limits: Limits, progressed: boolean): ToolError {
   const what = progressed
-    ? `${canonicalName} reported progress but did not finish in time: it may be silent for ` +
+    ? `${name} reported progress but did not finish in time: it may be silent for ` +
       `${seconds(limits.idleMs)} and take ${seconds(limits.totalMs)} in all.`
-    : `${canonicalName} did not answer within ${seconds(limits.idleMs)}.`;
+    : `${name} did not answer within ${seconds(limits.idleMs)}.`;
   return new ToolError("TimedOut", `${what} It was told to stop. Ask it for less, or raise the time-out.`);
 }
 
-function cancelled({ canonicalName }: ResolvedOperation): ToolError {
-  return new ToolError("Cancelled", `The call of ${canonicalName} was cancelled.`);
+function cancelled({ name }: ResolvedOperation): ToolError {
+  return new ToolError("Cancelled", `The call of ${name} was cancelled.`);
 }
 
 function seconds(ms: number): string {

@@ -18,43 +18,42 @@ export function validate({ validator }: { validator: Validator }): Middleware {
   return {
     name: "validate",
     async call(operation, ctx, next) {
-      const { item } = operation;
+      // In what the caller reads, a tool has the name that the caller used.
+      const { item, name } = operation;
       const mode = item?.facts.validation ?? "local";
       if (!item || mode === "upstream") return next(operation, ctx);
-      const input = checks.input(item);
-      const output = mode === "local" ? checks.output(item) : undefined;
+      const input = checks.input(item, name);
+      const output = mode === "local" ? checks.output(item, name) : undefined;
       const checked = await input(operation.arguments);
-      if (!checked.ok) throw refused(item, checked);
+      if (!checked.ok) throw refused(name, checked);
       const unchanged = mode === "upstream-checked" || checked.value === operation.arguments;
       const result = await next(
         unchanged ? operation : { ...operation, arguments: checked.value as JsonObject },
         ctx,
       );
-      return output && !result.isError ? conforming(result, output, item) : result;
+      return output && !result.isError ? conforming(result, output, name) : result;
     },
   };
 }
 
 /** Finds the checks of an item; each schema is compiled once, for as long as somebody holds the schema. */
 function checksBy(validator: Validator): {
-  input(item: Item): Check;
-  output(item: Item): Check | undefined;
+  input(item: Item, name: string): Check;
+  output(item: Item, name: string): Check | undefined;
 } {
   const standard = once((schema: StandardSchemaV1) => validator.standard(schema));
   const trusted = once((schema: JsonObject) => validator.compile(schema, { trusted: true }));
   const untrusted = once((schema: JsonObject) => validator.compile(schema, { trusted: false }));
   return {
-    input({ facts, definition, canonicalName }) {
+    input({ facts, definition }, name) {
       if (facts.validation === "upstream-checked")
-        return untrusted(definition.inputSchema, `${canonicalName}: its input schema`);
-      if (facts.inputStandard) return standard(facts.inputStandard, canonicalName);
-      return trusted(definition.inputSchema, `${canonicalName}: its input schema`);
+        return untrusted(definition.inputSchema, `${name}: its input schema`);
+      if (facts.inputStandard) return standard(facts.inputStandard, name);
+      return trusted(definition.inputSchema, `${name}: its input schema`);
     },
-    output({ facts, definition, canonicalName }) {
-      if (facts.outputStandard) return standard(facts.outputStandard, canonicalName);
-      return (
-        definition.outputSchema && trusted(definition.outputSchema, `${canonicalName}: its output schema`)
-      );
+    output({ facts, definition }, name) {
+      if (facts.outputStandard) return standard(facts.outputStandard, name);
+      return definition.outputSchema && trusted(definition.outputSchema, `${name}: its output schema`);
     },
   };
 }
@@ -81,31 +80,28 @@ function once<S extends object>(compile: (schema: S) => Check): (schema: S, whos
 
 type Failed = Extract<Validation, { ok: false }>;
 
-function refused({ canonicalName }: Item, failed: Failed): unknown {
+function refused(name: string, failed: Failed): unknown {
   // The schema's own code failed, so nothing is known of the arguments: that is for the log.
   if (failed.cause !== undefined) return failed.cause;
-  return new ToolError(
-    "InvalidArguments",
-    `Invalid arguments for ${canonicalName}:\n${listed(failed.issues)}`,
-  );
+  return new ToolError("InvalidArguments", `Invalid arguments for ${name}:\n${listed(failed.issues)}`);
 }
 
-async function conforming(result: ToolResult, check: Check, { canonicalName }: Item): Promise<ToolResult> {
+async function conforming(result: ToolResult, check: Check, name: string): Promise<ToolResult> {
   if (result.structuredContent === undefined)
-    throw invalidOutput(canonicalName, "- it has an output schema, so it must answer with structuredContent");
+    throw invalidOutput(name, "- it has an output schema, so it must answer with structuredContent");
   const checked = await check(result.structuredContent);
   if (checked.ok)
     return checked.value === result.structuredContent
       ? result
       : { ...result, structuredContent: checked.value };
   if (checked.cause !== undefined) throw checked.cause;
-  throw invalidOutput(canonicalName, listed(checked.issues));
+  throw invalidOutput(name, listed(checked.issues));
 }
 
-function invalidOutput(canonicalName: string, problems: string): ToolError {
+function invalidOutput(name: string, problems: string): ToolError {
   return new ToolError(
     "InvalidOutput",
-    `The answer of ${canonicalName} breaks its own output schema. This is a fault of the tool, not of the call:\n${problems}`,
+    `The answer of ${name} breaks its own output schema. This is a fault of the tool, not of the call:\n${problems}`,
   );
 }
 

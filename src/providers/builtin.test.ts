@@ -67,7 +67,9 @@ describe("of", () => {
     ],
     ["rejected", () => Promise.reject(new ToolError("ExecutionFailed", "no space"))],
   ])("a dispatcher's ExecutionFailed, %s, is a result", async (_how, dispatch) => {
-    expect(await read(dispatch).callTool("read", {}, ctx)).toEqual(ToolResult.error("no space"));
+    expect(await read(dispatch).callTool("read", {}, ctx)).toEqual(
+      ToolResult.withMetadata(ToolResult.error("no space"), { code: "ExecutionFailed" }),
+    );
   });
 
   test.each([

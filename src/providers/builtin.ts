@@ -62,7 +62,7 @@ export class BuiltinToolProvider implements ToolProvider {
       return await this.#source.dispatch(name, args, ctx);
     } catch (error) {
       if (error instanceof ToolError && error.code === "ExecutionFailed")
-        return ToolResult.error(error.message);
+        return ToolResult.withMetadata(ToolResult.error(error.message), { code: error.code });
       throw error;
     }
   }

@@ -107,7 +107,8 @@ function normalise(output: ToolOutput, operation: ResolvedOperation): ToolResult
     return output;
   throw new ToolError(
     "InvalidOutput",
-    `${operation.canonicalName} answered neither a string nor a result with an array of content blocks.`,
+    `${operation.name} answered neither a string nor a result with an array of content blocks. ` +
+      "A tool returns a string, ToolResult.success(...) or ToolResult.structured(...).",
   );
 }
 
@@ -119,7 +120,7 @@ function unexpected(error: unknown, operation: ResolvedOperation, ctx: ToolConte
   log("error", `${operation.canonicalName} failed unexpectedly`, { reference, error: describe(error) });
   return new ToolError(
     "ExecutionFailed",
-    `${operation.canonicalName} failed unexpectedly. The log has the details under reference ${reference}.`,
+    `${operation.name} failed unexpectedly. The log has the details under reference ${reference}.`,
     { cause: error },
   );
 }

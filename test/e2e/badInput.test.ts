@@ -501,7 +501,7 @@ describe("on the command line", () => {
     const run = async (...args: string[]) =>
       clean(await runProgram(await toolgateCommand(folder, args, options)));
     const why =
-      /^failed +gone: Upstream "gone" could not be connected: Cannot start "no-such-command-here": command not found\. Check "command" and its PATH .*\n$/;
+      /^failed +gone: Upstream "gone" could not be connected: Cannot start "no-such-command-here": command not found\. Check "command" and the PATH that it gets\..*\n$/;
     const listed = await run("tools");
     expect(listed).toMatchObject({ code: 3, stderr: expect.stringMatching(why) });
     expect(listed.stdout).toContain("up__echo");

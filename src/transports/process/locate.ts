@@ -21,7 +21,7 @@ export function locate({ command, env, cwd = process.cwd() }: Omit<SpawnOptions,
   if (runnable !== undefined) return runnable;
   const file = files[0];
   if (file === undefined)
-    throw new Error(`command not found. Check "command"${hasPath ? "" : ` and its PATH (${path})`}.`);
+    throw new Error(`command not found. Check "command"${hasPath ? "" : " and the PATH that it gets"}.`);
   if (isDirectory(file)) throw new Error(`"${file}" is a directory. Check "command".`);
   throw new Error(`"${file}" is not executable. Run chmod +x on it, or name its interpreter as "command".`);
 }
