@@ -70,6 +70,14 @@ describe("a tool from raw JSON Schema", () => {
   });
 });
 
+test("a property's schema true or false is listed as an object: clients refuse a list with a boolean there", () => {
+  const schema = { type: "object", properties: { a: true, b: false, c: { type: "string" } } } as const;
+  const { definition } = defineTool({ name: "read", inputSchema: schema, outputSchema: schema, execute });
+  const properties = { a: {}, b: { not: {} }, c: { type: "string" } };
+  expect(definition.inputSchema).toEqual({ type: "object", properties });
+  expect(definition.outputSchema).toEqual({ type: "object", properties });
+});
+
 describe("a tool from a Standard Schema", () => {
   test("lists its JSON Schema side, input for arguments and output for answers, and keeps the library's schema", () => {
     const inputSchema = z.object({ n: z.string().default("1").transform(Number) });
@@ -147,6 +155,37 @@ describe("refused, with the name of the tool and what to do", () => {
       "a type that JSON does not have",
       { inputSchema: z.object({ at: z.date() }) },
       'Tool "read": zod cannot tell inputSchema as JSON Schema: ',
+    ],
+    ["no execute", { execute: undefined }, 'Tool "read": execute must be a function of the arguments'],
+    ["another word for execute", { handler: execute }, 'Tool "read": there is no member "handler"'],
+    [
+      "another word for timeoutMs",
+      { timeout: 5 },
+      'there is no member "timeout". Those that there are: name, title, description, inputSchema, outputSchema, annotations, capabilities, timeoutMs, icons, _meta, execute.',
+    ],
+    ["a misspelt schema", { inputShema: {} }, 'there is no member "inputShema"'],
+    [
+      "a shape of fields",
+      { inputSchema: { a: z.string() } },
+      'Tool "read": inputSchema looks like a shape of schema fields: wrap it in z.object({...}).',
+    ],
+    ["a shape with a field type", { inputSchema: { type: z.string() } }, "inputSchema looks like a shape"],
+    ["a shape for the answer", { outputSchema: { a: z.string() } }, "outputSchema looks like a shape"],
+    [
+      "required as text",
+      { inputSchema: { required: "a" } },
+      'Tool "read": inputSchema has a "required" that is no array of names.',
+    ],
+    ["required numbers", { outputSchema: { required: [1] } }, 'outputSchema has a "required"'],
+    [
+      "a list of properties",
+      { inputSchema: { properties: [] } },
+      'inputSchema has "properties" that are no object.',
+    ],
+    [
+      "a property that is a type's name",
+      { inputSchema: { properties: { a: "string" } } },
+      'inputSchema has a property "a" that is no schema.',
     ],
   ])("%s", (_, spec, message) => {
     expect(attempt(spec)).toThrow(TypeError);

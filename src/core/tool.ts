@@ -2,6 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import type { ToolContext } from "./context.ts";
 import { isObject, type JsonObject, type Meta } from "./json.ts";
 import type { FromJsonSchema } from "./jsonSchemaType.ts";
+import { faultOf, withoutBooleans } from "./objectSchema.ts";
 import type { ToolOutput } from "./result.ts";
 
 /** MCP's behaviour hints. What is not stated counts as writing, destructive and open-world. */
@@ -70,14 +71,31 @@ export interface ToolSpec<S extends Schema> {
   execute(args: ArgumentsOf<S>, ctx: ToolContext): ToolOutput | Promise<ToolOutput>;
 }
 
+/** Every member of a `ToolSpec`: types alone do not stop JavaScript, nor what is not written in place. */
+const specMembers: Readonly<Record<keyof ToolSpec<Schema>, true>> = {
+  name: true,
+  title: true,
+  description: true,
+  inputSchema: true,
+  outputSchema: true,
+  annotations: true,
+  capabilities: true,
+  timeoutMs: true,
+  icons: true,
+  _meta: true,
+  execute: true,
+};
+
 /**
  * Defines a tool once. Schemas come from a Standard Schema library with a JSON Schema side or are raw JSON
  * Schema (write the object in place, or `as const`, and the arguments are typed from it).
- * Throws a `TypeError` that names the tool if a schema cannot be told as a JSON Schema object.
+ * Throws a `TypeError` that names the tool if a schema cannot be told as a JSON Schema object, if `execute` is no
+ * function, or if there are members that `ToolSpec` does not name.
  */
 export function defineTool<const S extends Schema>(spec: ToolSpec<S>): Tool {
   if (typeof spec.name !== "string" || spec.name === "")
     throw new TypeError("defineTool: a tool needs a name that is not empty.");
+  checkMembers(spec);
   const { execute, inputSchema, outputSchema, capabilities, timeoutMs, ...rest } = spec;
   const definition: ToolDefinition = {
     ...rest,
@@ -95,6 +113,18 @@ export function defineTool<const S extends Schema>(spec: ToolSpec<S>): Tool {
   };
 }
 
+function checkMembers(spec: { name: string; execute: unknown }): void {
+  const unknown = Object.keys(spec).find((key) => !Object.hasOwn(specMembers, key));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `Tool "${spec.name}": there is no member "${unknown}". Those that there are: ${Object.keys(specMembers).join(", ")}.`,
+    );
+  if (typeof spec.execute !== "function")
+    throw new TypeError(
+      `Tool "${spec.name}": execute must be a function of the arguments and the call's context.`,
+    );
+}
+
 // ArkType's schemas are functions, zod's and valibot's are objects.
 function isStandard(schema: unknown): schema is StandardSchemaV1 {
   return (
@@ -106,7 +136,14 @@ function toJsonSchema(schema: Schema, side: "input" | "output", tool: string): J
   const json = isStandard(schema) ? convert(schema, side, tool) : schema;
   if (!isObject(json))
     throw new TypeError(`Tool "${tool}": ${side}Schema must be a JSON Schema object or a Standard Schema.`);
-  return side === "input" ? ofArguments(json, tool) : json;
+  if (Object.values(json).some(isStandard))
+    throw new TypeError(
+      `Tool "${tool}": ${side}Schema looks like a shape of schema fields: wrap it in z.object({...}).`,
+    );
+  const fault = faultOf(json);
+  if (fault !== undefined) throw new TypeError(`Tool "${tool}": ${side}Schema ${fault}.`);
+  const plain = readable(json);
+  return side === "input" ? ofArguments(plain, tool) : plain;
 }
 
 function convert(schema: StandardSchemaV1, side: "input" | "output", tool: string): JsonObject {
@@ -126,6 +163,12 @@ function convert(schema: StandardSchemaV1, side: "input" | "output", tool: strin
       cause,
     });
   }
+}
+
+function readable(json: JsonObject): JsonObject {
+  if (!isObject(json["properties"])) return json;
+  const properties = withoutBooleans(json["properties"]);
+  return properties === json["properties"] ? json : { ...json, properties };
 }
 
 /** Arguments are always an object, and clients refuse a whole list in which one schema does not say so. */

@@ -101,6 +101,20 @@ test("tools that cannot be served are left out and named in the log; of equal na
   ]);
 });
 
+test("what clients could not read is mended in the list, and one line of the log names it", async () => {
+  const odd = (name: string) => ({ name, inputSchema: {}, title: null });
+  const many = Array.from({ length: 30 }, (_, at) => odd(`t${at}`));
+  const { connection, log } = await connected(legacyServer(pages([odd("a"), tool("b")], many)));
+  const names = ["a", "b", ...many.map(({ name }) => name)];
+  expect(await connection.listTools()).toEqual(names.map((name) => tool(name)));
+  expect(log).toHaveBeenCalledOnce();
+  const [level, message] = log.mock.calls[0] ?? [];
+  expect(level).toBe("warning");
+  expect(message).toMatch(
+    /^Upstream "fs": tools were defined wrongly and have been mended: "a" \(inputSchema, title\), "t0" .*"t18" \(inputSchema, title\), and 11 more\.$/,
+  );
+});
+
 test("a list without tools array is an error; a server without tools has none", async () => {
   const wrong = await connected(legacyServer({ "tools/list": () => ({ tools: "many" }) }));
   expect(await failure(wrong.connection.listTools())).toMatchObject({

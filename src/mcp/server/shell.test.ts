@@ -268,6 +268,19 @@ describe("the modern era", () => {
     expect(result).toMatchObject({ resultType: "complete", tools: [echo], ttlMs: 0, cacheScope: "private" });
   });
 
+  it("lists schemas of answers that are no objects; older clients would refuse the whole list", async () => {
+    const answers = (outputSchema: object) => ({ ...echo, outputSchema: { ...outputSchema } });
+    const kept = answers({ type: "object", title: "T" });
+    const tools = [kept, answers({ type: "array" }), answers({ oneOf: [{ type: "object" }] })];
+    const caller = callerOf(() => ok("done"), tools);
+    const modern = connect(caller);
+    const { result } = await modern.send({ id: 1, method: "tools/list", params: { _meta: modernMeta } });
+    expect(result.tools).toEqual(tools);
+    const legacy = connect(caller);
+    await legacy.initialize();
+    expect((await legacy.send({ id: 1, method: "tools/list" })).result.tools).toEqual([kept, echo, echo]);
+  });
+
   it("can be discovered", async () => {
     const { send } = connect();
     const { result } = await send({ id: 1, method: "server/discover", params: { _meta: modernMeta } });

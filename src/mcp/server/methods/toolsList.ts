@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import type { ToolDefinition } from "../../../core/tool.ts";
 import { contextOf } from "../context.ts";
 import { invalidParams, type Method } from "../method.ts";
 
@@ -7,13 +8,19 @@ export const toolsList: Method = async (server, request) => {
   const tools = await server.caller.list(contextOf(server, request));
   const size = server.pageSize ?? Infinity;
   const from = offsetOf(request.params["cursor"], tools.length);
-  const result: JsonObject = {
-    tools: size === Infinity && from === 0 ? tools : tools.slice(from, from + size),
-  };
+  const page = size === Infinity && from === 0 ? tools : tools.slice(from, from + size);
+  const result: JsonObject = { tools: request.era === "modern" ? page : page.map(legacy) };
   if (from + size < tools.length) result["nextCursor"] = btoa(String(from + size));
   // What an upstream may change at any time is stale at once; what a caller may see is its own.
   return request.era === "modern" ? { ...result, ttlMs: 0, cacheScope: "private" } : result;
 };
+
+/** Only 2026-07-28 knows answers that are no objects: for one such schema older clients refuse the whole list. */
+function legacy(tool: ToolDefinition): ToolDefinition {
+  if (tool.outputSchema === undefined || tool.outputSchema["type"] === "object") return tool;
+  const { outputSchema: _, ...rest } = tool;
+  return rest as ToolDefinition;
+}
 
 /** A cursor is the base64 of an offset. One that is not, or lies past the end, is an error (specification, pagination). */
 function offsetOf(cursor: unknown, length: number): number {
