@@ -128,6 +128,33 @@ test("what a server gets of the environment is listed, all of it", async () => {
   expect(listed.map((name) => name.replace("*", "")).toSorted()).toEqual(inSource.toSorted());
 });
 
+test.for(tableOf(doc, "A server that cannot be used", "reason"))("$entry fails alone", (row) => {
+  const { config } = parse(`{ "mcpServers": { "a": ${code(row["entry"])} } }`);
+  expect(config.upstreams).toEqual([
+    { kind: "broken", key: "a", namespace: "a", reason: expect.stringContaining(row["reason"]!) },
+  ]);
+});
+
+describe("variables", () => {
+  const forms = tableOf(doc, "Variables", "written").flatMap((row) => codeSpans(row["written"]!));
+
+  test.for(forms)("%s is replaced", (text) => {
+    const read = (env: Record<string, string>): string => {
+      try {
+        const config = JSON.stringify({ instructions: text });
+        return parseConfig(config, { file: "/toolgate.json", env }).config.instructions ?? "";
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const unset = text.includes(":-") ? "default" : "the environment variable NAME is not set.";
+    expect(read({ NAME: "value" })).toBe("value");
+    expect(read({})).toContain(unset);
+  });
+
+  test("are of three forms", () => expect(forms).toHaveLength(3));
+});
+
 test.for(tableOf(doc, "What is refused", "answer"))("$configuration is refused", (row) => {
   expect(() => parse(code(row["configuration"]))).toThrow(row["answer"]!);
 });

@@ -36,16 +36,19 @@ export async function call(argv: readonly string[], io: Io): Promise<number> {
   });
 }
 
+const sample = `'{"path": "a.txt"}'`;
+
 function parseArguments(json: string | undefined): JsonObject {
   if (json === undefined) return {};
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new UsageError(`The arguments are no JSON: ${oneLine((error as Error).message)}.`);
+    throw new UsageError(
+      `The arguments are no JSON: ${oneLine((error as Error).message)}. Write it as ${sample}.`,
+    );
   }
-  if (!isObject(value))
-    throw new UsageError('The arguments must be a JSON object, as \'{"path": "a.txt"}\'.');
+  if (!isObject(value)) throw new UsageError(`The arguments must be a JSON object, as ${sample}.`);
   return value;
 }
 
@@ -68,7 +71,7 @@ function exitOf(code: unknown): number {
   return errorExits[code as ToolErrorCode] ?? exitCodes.toolError;
 }
 
-interface FailedCall extends Work {
+interface FailedCall extends Omit<Work, "parsed"> {
   readonly name: string;
   readonly error: ToolError;
 }

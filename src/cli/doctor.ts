@@ -1,12 +1,13 @@
 import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { stateFolder } from "../gateway/token.ts";
+import type { ParsedConfig } from "../gateway/config.ts";
 import type { Gateway, UpstreamStatus } from "../gateway/types.ts";
 import { parseFlags } from "./flags.ts";
 import { exitCodes, type Io } from "./io.ts";
 import { count, oneLine, styleOf, writeLine, type Style } from "./output.ts";
-import { withGateway } from "./session.ts";
+import { upstreamSettled, withGateway } from "./session.ts";
 import { describeUpstream } from "./upstreamLine.ts";
 
 /** Kept equal to package.json's `engines` by a test. */
@@ -25,23 +26,38 @@ export async function doctor(argv: readonly string[], io: Io): Promise<number> {
     folder,
     "This user cannot write there. Set XDG_STATE_HOME.",
   );
-  return withGateway(io, values.config, async ({ gateway }) => {
+  return withGateway(io, values.config, async ({ gateway, parsed }) => {
+    await reportConfig(parsed, report);
     report.line("Processes", `${gateway.containment.level}: ${oneLine(gateway.containment.explain)}`);
     await reportUpstreams(io, gateway, report);
     return report.failed ? exitCodes.unreachable : exitCodes.done;
   });
 }
 
+async function reportConfig({ config, file, notes }: ParsedConfig, report: Report): Promise<void> {
+  report.line(
+    "Config",
+    file ?? "none: ./toolgate.json is not there, so the file tools work in the current folder",
+  );
+  const workspace = config.tools?.workspace;
+  if (workspace !== undefined)
+    report.check("Workspace", await isFolder(workspace), workspace, "There is no such folder. Make it.");
+  for (const { message } of notes) report.line("Note", oneLine(message));
+}
+
+/** In the order of the configuration, each as soon as it and those before it have settled. */
 async function reportUpstreams(io: Io, gateway: Gateway, report: Report): Promise<void> {
   const started = io.now().getTime();
-  report.line("Upstreams", count(gateway.upstreams().length, "server"));
-  const tell = (status: UpstreamStatus): void => {
-    if (status.state !== "starting") report.upstream(status, io.now().getTime() - started);
-  };
-  gateway.upstreams().forEach(tell);
-  const stop = gateway.onUpstream(tell);
-  await gateway.settled();
-  stop();
+  const upstreams = gateway.upstreams();
+  report.line("Upstreams", count(upstreams.length, "server"));
+  const settling = upstreams.map(async ({ namespace }, at) => {
+    await upstreamSettled(gateway, namespace);
+    return { status: gateway.upstreams()[at]!, ms: io.now().getTime() - started };
+  });
+  for (const settled of settling) {
+    const { status, ms } = await settled;
+    report.upstream(status, ms);
+  }
 }
 
 class Report {
@@ -49,7 +65,6 @@ class Report {
   failed = false;
   readonly #io: Io;
   readonly #style: Style;
-  readonly #told = new Set<string>();
 
   constructor(io: Io) {
     this.#io = io;
@@ -65,10 +80,7 @@ class Report {
     this.line(label, works ? text : `${text} ${this.#style.red(otherwise)}`);
   }
 
-  /** Only the first state counts: an upstream may end while others still start. */
   upstream(status: UpstreamStatus, ms: number): void {
-    if (this.#told.has(status.namespace)) return;
-    this.#told.add(status.namespace);
     if (status.state === "failed") this.failed = true;
     writeLine(this.#io.stdout, `  ${describeUpstream(status, this.#style)} ${this.#style.dim(`(${ms} ms)`)}`);
   }
@@ -89,4 +101,11 @@ async function isWritable(folder: string): Promise<boolean> {
     const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
     return missing && dirname(folder) !== folder && isWritable(dirname(folder));
   }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }

@@ -6,6 +6,11 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** What was asked for is understood and cannot be had; the message says all. Ends with exit code 2. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+}
+
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
 /** The flags and arguments of one command. Throws `UsageError`. */

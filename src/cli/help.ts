@@ -69,7 +69,7 @@ Usage: toolgate COMMAND [...]
 ${lines.join("\n")}
   help     explain a command: toolgate help serve
 
-  --version prints the version. TOOLGATE_DEBUG=1 logs everything and shows where an error came from.
+  --version, or -v, prints the version. TOOLGATE_DEBUG=1 logs everything and shows where an error came from.
 
 Exit codes: 0 done, 1 the tool answered with an error, 2 wrong usage or configuration,
 3 could not start or reach something.

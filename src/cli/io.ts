@@ -20,7 +20,7 @@ export interface Io {
   readonly createGateway: CreateGateway;
   readonly openDoors: OpenDoors;
   now(): Date;
-  /** Calls back at every SIGINT and SIGTERM. Returns how to stop. */
+  /** Calls back at every SIGINT and SIGTERM, and at the first SIGHUP. Returns how to stop. */
   onInterrupt(listener: () => void): () => void;
   /** Ends the process at once. */
   exit(code: number): void;

@@ -20,23 +20,30 @@ const io: Io = {
   openDoors,
   now: () => new Date(),
   onInterrupt(listener) {
+    let hungUp = false;
+    // A terminal that closes may send it twice, from the kernel and from the shell.
+    const hangUp = (): void => {
+      if (hungUp) return;
+      hungUp = true;
+      listener();
+    };
     for (const signal of signals) process.on(signal, listener);
+    process.on("SIGHUP", hangUp);
     return () => {
       for (const signal of signals) process.off(signal, listener);
+      process.off("SIGHUP", hangUp);
     };
   },
   exit: (code) => process.exit(code),
 };
 
-// A server that was started from a terminal outlives it; SIGTERM ends it.
-process.on("SIGHUP", () => {});
 for (const stream of [process.stdout, process.stderr]) stream.on("error", lostOutput);
 const code = await run(process.argv.slice(2), io);
 // Standard input may still be open and would keep the process.
 if (process.stdout.writableEnded) process.exit(code);
 process.stdout.write("", () => process.exit(code));
 
-/** A reader that leaves early, as `head` does, is no error; a full disk is. */
+/** A reader that leaves early, as `head` does or a terminal that closes, is no error; a full disk is. */
 function lostOutput(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") process.exit(exitCodes.unreachable);
+  if (error.code !== "EPIPE" && error.code !== "EIO") process.exit(exitCodes.unreachable);
 }

@@ -1,10 +1,13 @@
+import { mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test, describe } from "vitest";
 import { FakeIo } from "../../test/support/fakeIo.ts";
 import { commandHelp, commandNames } from "./help.ts";
 
-test("--version prints the version", async () => {
+test.each(["--version", "-v", "-V", "version"])("%s prints the version", async (word) => {
   const io = new FakeIo();
-  expect(await io.run("--version")).toBe(0);
+  expect(await io.run(word)).toBe(0);
   expect(io.stdout.text).toBe("1.2.3\n");
 });
 
@@ -52,7 +55,7 @@ describe("wrong usage ends with 2, says what to do and shows no stack", () => {
     [["doctor", "--json"], "There is no flag --json."],
     [["call"], "Name the tool to call."],
     [["call", "a", "{}", "b"], '"b" is one argument too many.'],
-    [["call", "a", "{"], "The arguments are no JSON: "],
+    [["call", "a", "{"], `. Write it as '{"path": "a.txt"}'.`],
     [["call", "a", "[1]"], "The arguments must be a JSON object"],
     [["serve", "--http", "x"], "--http x: must be a port"],
     [["serve", "--http", "0.0.0.0:7070"], "a policy is needed for that, and this version has none"],
@@ -72,6 +75,39 @@ describe("wrong usage ends with 2, says what to do and shows no stack", () => {
     expect(io.stderr.text).not.toMatch(/^\s+at /m);
     expect(io.stdout.text).toBe("");
     expect(io.events).toEqual([]);
+  });
+});
+
+describe("without a configuration", () => {
+  test.each(["serve", "tools", "doctor"])(
+    "%s does not take all files of a machine or a user",
+    async (name) => {
+      const home = await realpath(tmpdir());
+      for (const [cwd, what] of [
+        ["/", "the root of the file system"],
+        [home, "a whole home folder"],
+      ] as const) {
+        const io = new FakeIo({ cwd, env: { HOME: home, XDG_STATE_HOME: "/tmp" } });
+        expect(await io.run(name)).toBe(2);
+        expect(io.stderr.text).toBe(
+          `error There is no toolgate.json in ${cwd}, and the file tools are not served in ${what} by default. ` +
+            "cd into a project folder, or name a configuration with --config.\n",
+        );
+        expect(io.events).toEqual([]);
+      }
+    },
+  );
+
+  test("a home that is reached by a link is one", async () => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "toolgate-run-")));
+    try {
+      const link = join(folder, "link");
+      await symlink(folder, link);
+      expect(await new FakeIo({ cwd: folder, env: { HOME: link } }).run("tools")).toBe(2);
+      expect(await new FakeIo({ cwd: folder, env: { HOME: join(folder, "other") } }).run("tools")).toBe(0);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

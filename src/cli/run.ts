@@ -3,7 +3,7 @@ import { didYouMean } from "../gateway/nearest.ts";
 import { TokenError } from "../gateway/token.ts";
 import { call } from "./call.ts";
 import { doctor } from "./doctor.ts";
-import { UsageError } from "./flags.ts";
+import { RefusedError, UsageError } from "./flags.ts";
 import { commandNames, helpText, isCommand, type CommandName } from "./help.ts";
 import { exitCodes, type Io } from "./io.ts";
 import { styleOf, writeLine } from "./output.ts";
@@ -26,13 +26,15 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
+const versionWords = ["--version", "-v", "-V", "version"];
+
 async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const [first, ...rest] = argv;
   if (first === undefined) {
     io.stderr.write(helpText());
     return exitCodes.usage;
   }
-  if (first === "--version" || first === "-V") return print(io, `${io.version}\n`);
+  if (versionWords.includes(first)) return print(io, `${io.version}\n`);
   if (first === "--help" || first === "-h" || first === "help") return help(rest[0], io);
   if (!isCommand(first)) throw unknownCommand(first);
   if (rest.includes("--help") || rest.includes("-h")) return help(first, io);
@@ -68,7 +70,7 @@ function report(error: unknown, command: string | undefined, io: Io): number {
     say(error.message);
     return exitCodes.usage;
   }
-  if (error instanceof TokenError) {
+  if (error instanceof TokenError || error instanceof RefusedError) {
     say(`${label} ${error.message}`);
     return exitCodes.usage;
   }

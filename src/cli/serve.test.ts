@@ -161,12 +161,15 @@ test("what the author of a configuration should know is a line of the log", asyn
   expect(it.stderr.text).toContain(
     " warning Fields of servers that Toolgate does not know are ignored: my fs.autoApprove.",
   );
+  const once = io();
+  await once.run("tools");
+  expect(once.stderr.text).toBe("");
 });
 
 test("a port that is in use is wrong usage, and the gateway is closed again", async () => {
   const it = io({ closedDoors: new Error("Port 7070 on 127.0.0.1 is in use. Choose another.") });
   expect(await it.run("serve")).toBe(2);
-  expect(it.stderr.text).toContain("error Port 7070 on 127.0.0.1 is in use. Choose another.\n");
+  expect(it.stderr.text).toMatch(/(^|\n)error Port 7070 on 127\.0\.0\.1 is in use\. Choose another\.\n$/);
   expect(it.events).toEqual(["start", "close gateway"]);
   expect(it.interruptible).toBe(false);
 });

@@ -4,7 +4,7 @@ import type { HttpDoorOptions } from "../gateway/doors.ts";
 import { parseAddress } from "../gateway/configListen.ts";
 import { ensureToken } from "../gateway/token.ts";
 import type { GatewayConfig, HttpAddress } from "../gateway/types.ts";
-import { parseFlags, UsageError } from "./flags.ts";
+import { parseFlags, RefusedError, UsageError } from "./flags.ts";
 import { exitCodes, type Io } from "./io.ts";
 import { createLog } from "./log.ts";
 import { readConfig } from "./session.ts";
@@ -25,7 +25,8 @@ export async function serve(argv: readonly string[], io: Io): Promise<number> {
   const { values } = parseFlags(argv, flags);
   const flagAddress = values.http === undefined ? undefined : readAddress(values.http);
   const log = createLog(io, "notice");
-  const { config, file } = await readConfig(io, values.config, log);
+  const { config, file, notes } = await readConfig(io, values.config);
+  for (const { level, message } of notes) log(level, message);
   const chosen = chooseDoors(values, flagAddress, config);
   const http = chosen.http && (await withTokens(chosen.http, values, { io, config, log }));
   const signals = listenForSignals(io);
@@ -62,7 +63,7 @@ async function stay({ log, ...serving }: Serving, interrupted: Promise<void>): P
 
 /** A port that is taken, or may not be opened: the message says which and what to do. */
 function cannotOpen(cause: Error): never {
-  throw new UsageError(cause.message, { cause });
+  throw new RefusedError(cause.message, { cause });
 }
 
 /** The first signal ends the command in order, the second at once. */

@@ -1,22 +1,38 @@
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname } from "node:path";
 import { Cancellation } from "../core/cancellation.ts";
 import { ToolContext } from "../core/context.ts";
-import type { Log } from "../core/effects.ts";
 import { loadConfig, type ParsedConfig } from "../gateway/config.ts";
 import type { Gateway, UpstreamStatus } from "../gateway/types.ts";
+import { RefusedError } from "./flags.ts";
 import { exitCodes, type Io } from "./io.ts";
 import { createLog } from "./log.ts";
 import { styleOf, writeLine } from "./output.ts";
 import { describeUpstream } from "./upstreamLine.ts";
 
-/** Loads the configuration and tells what its author should know. Throws `ConfigError`. */
-export async function readConfig(io: Io, path: string | undefined, log: Log): Promise<ParsedConfig> {
+/** Loads the configuration. Throws `ConfigError`, or `RefusedError` where the defaults would serve too much. */
+export async function readConfig(io: Io, path: string | undefined): Promise<ParsedConfig> {
   const parsed = await loadConfig({ cwd: io.cwd, env: io.env, ...(path !== undefined && { path }) });
-  for (const { level, message } of parsed.notes) log(level, message);
+  if (parsed.file === undefined) await refuseWideWorkspace(io);
   return parsed;
+}
+
+/** Without a configuration the current folder is the workspace: all files of a machine or a user are no project. */
+async function refuseWideWorkspace({ cwd, env }: Io): Promise<void> {
+  const home = env["HOME"] || homedir();
+  const isHome = cwd === home || cwd === (await realpath(home).catch(() => home));
+  if (!isHome && dirname(cwd) !== cwd) return;
+  throw new RefusedError(
+    `There is no toolgate.json in ${cwd}, and the file tools are not served in ` +
+      `${isHome ? "a whole home folder" : "the root of the file system"} by default. ` +
+      "cd into a project folder, or name a configuration with --config.",
+  );
 }
 
 export interface Work {
   readonly gateway: Gateway;
+  readonly parsed: ParsedConfig;
   /** What calls start from; cancelled by the first signal. */
   readonly context: ToolContext;
 }
@@ -28,7 +44,8 @@ export async function withGateway(
   work: (work: Work) => Promise<number>,
 ): Promise<number> {
   const log = createLog(io, "warning");
-  const { config } = await readConfig(io, configPath, log);
+  const parsed = await readConfig(io, configPath);
+  const { config } = parsed;
   const cancellation = new Cancellation();
   const workspacePath = config.tools?.workspace;
   const context = new ToolContext({ cancellation, ...(workspacePath !== undefined && { workspacePath }) });
@@ -43,7 +60,7 @@ export async function withGateway(
     const gateway = await io.createGateway(config, { log });
     try {
       gateway.start();
-      return await Promise.race([work({ gateway, context }), interrupted]);
+      return await Promise.race([work({ gateway, parsed, context }), interrupted]);
     } finally {
       await gateway.close();
     }

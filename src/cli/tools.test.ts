@@ -51,7 +51,17 @@ test("waits for upstreams, names those that failed on standard error and ends wi
 test("nothing to list is said", async () => {
   const io = new FakeIo();
   expect(await io.run("tools")).toBe(0);
-  expect(io.stdout.text).toBe("0 tools from 0 sources\n");
+  expect(io.stdout.text).toBe("0 tools\n");
+});
+
+test("nothing to list, since a server failed, is said with how many did", async () => {
+  const failed = { namespace: "fs", state: "failed", error: "gone", restarts: 0 } as const;
+  const none = new FakeIo({ upstreams: [failed] });
+  expect(await none.run("tools")).toBe(3);
+  expect(none.stdout.text).toBe("0 tools; 1 server failed\n");
+  const some = new FakeIo({ tools, upstreams: [failed] });
+  await some.run("tools");
+  expect(some.stdout.text).toMatch(/\n2 tools from 2 sources; 1 server failed\n$/);
 });
 
 test("a terminal gets colours, unless NO_COLOR is set", async () => {

@@ -11,14 +11,15 @@ export async function tools(argv: readonly string[], io: Io): Promise<number> {
   return withGateway(io, values.config, async ({ gateway, context }) => {
     await gateway.settled();
     const list = await gateway.caller.list(context);
+    const failed = gateway.upstreams().filter(({ state }) => state === "failed");
     if (values.json) writeLine(io.stdout, JSON.stringify(list, null, 2));
-    else printTable(io, list);
-    const failed = reportFailed(io, gateway.upstreams());
+    else printTable(io, list, failed.length);
+    reportFailed(io, failed);
     return failed.length === 0 ? exitCodes.done : exitCodes.unreachable;
   });
 }
 
-function printTable(io: Io, list: readonly ToolDefinition[]): void {
+function printTable(io: Io, list: readonly ToolDefinition[], failed: number): void {
   const style = styleOf(io.stdout, io.env);
   const rows = list.map(({ name, title, description }) => [
     oneLine(name),
@@ -31,5 +32,7 @@ function printTable(io: Io, list: readonly ToolDefinition[]): void {
     for (const line of lines) writeLine(io.stdout, line);
   }
   const sources = new Set(rows.map(([, from]) => from)).size;
-  writeLine(io.stdout, style.dim(`${count(list.length, "tool")} from ${count(sources, "source")}`));
+  const from = sources === 0 ? "" : ` from ${count(sources, "source")}`;
+  const missing = failed === 0 ? "" : `; ${count(failed, "server")} failed`;
+  writeLine(io.stdout, style.dim(`${count(list.length, "tool")}${from}${missing}`));
 }

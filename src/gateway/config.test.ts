@@ -186,9 +186,15 @@ describe("an unknown key", () => {
     expect(problemOf(value)).toContain(message);
   });
 
+  test.each([{ command: "a" }, { url: "http://a" }])("that holds %j looks like a server", (entry) => {
+    expect(problemOf({ tool: entry })).toBe(
+      'tool: is not a known key. It looks like a server: put it into "mcpServers".',
+    );
+  });
+
   test("that is no plain word is quoted in its path", () => {
     expect(problemOf({ 'a "b"': 1 })).toContain('["a \\"b\\""]: is not a known key.');
-    expect(problemOf('{ "__proto__": { "command": "x" } }')).toContain("__proto__: is not a known key");
+    expect(problemOf('{ "__proto__": { "x": "x" } }')).toContain("__proto__: is not a known key");
   });
 });
 
@@ -226,7 +232,11 @@ describe("an entry of mcpServers", () => {
     [{ command: "a", url: "http://b" }, 'both "command" and "url"'],
     [{ command: "a", headers: {} }, "headers: belongs to a server with a"],
     [{ url: "http://b", args: [] }, "args: belongs to a server with a"],
-    [{ type: "sse", url: "http://b/sse" }, "HTTP+SSE transport is not supported"],
+    [{ type: "sse", command: "a" }, 'must be "stdio"'],
+    [{ url: "http://b", httpUrl: "http://c" }, 'httpUrl: is another word for "url"'],
+    [{ serverUrl: "b" }, "serverUrl: must be a whole URL"],
+    [{ command: "~/bin/a" }, '"~" is not expanded: write ${env:HOME}/...'],
+    [{ command: "a", cwd: "~" }, '"~" is not expanded'],
     [{ type: "http", command: "a" }, 'must be "stdio"'],
     [{ type: "stdio", url: "http://b" }, 'must be "http"'],
     [{ disabled: "yes", command: "a" }, "disabled: must be true or false"],
@@ -235,9 +245,6 @@ describe("an entry of mcpServers", () => {
     [{ command: "a", env: { "A=B": "" } }, "cannot be used here"],
     [{ command: "a", args: "-y" }, "args: must be an array, not a string"],
     [{ command: "a", timeoutMs: 0 }, "timeoutMs: must be a whole number from 1"],
-    [{ url: "ws://b" }, '"ws:" is not supported yet'],
-    [{ url: "tcp://b:1" }, '"tcp:" is not supported yet'],
-    [{ url: "unix:/b" }, '"unix:" is not supported yet'],
     [{ url: "b.com/mcp" }, "must be a whole URL"],
     [{ url: "https://user:pass@b" }, "must not hold a user name or a password"],
     [{ url: "http://b", headers: { "a b": "" } }, "cannot be used here"],
@@ -245,6 +252,38 @@ describe("an entry of mcpServers", () => {
     [null, "must be an object, not null"],
   ])("%j is refused", (entry, message) => {
     expect(problemOf(server(entry as object))).toContain(message);
+  });
+
+  test.each(["httpUrl", "serverUrl"])("may say %s for url", (name) => {
+    const { config, notes } = parse(server({ [name]: "http://b/mcp" }));
+    expect(config.upstreams).toMatchObject([{ kind: "http", url: "http://b/mcp" }]);
+    expect(notes).toEqual([]);
+  });
+
+  test.each([
+    [
+      { url: "http://b", headers: { Authorization: "Bearer ${TOKEN}", B: "${env:TOKEN}" } },
+      'the environment variable TOKEN is not set. Set it, or set "disabled": true.',
+    ],
+    [
+      { command: "${A}", args: ["${B}"], cwd: "${env:C}" },
+      'the environment variables A, B, C are not set. Set them, or set "disabled": true.',
+    ],
+    [{ type: "sse", url: "http://b/sse" }, expect.stringMatching(/HTTP\+SSE transport is not supported/)],
+    [{ type: "${T}", url: "http://b" }, expect.stringContaining("T is not set")],
+    [{ url: "wss://b" }, '"wss:" is not supported yet by this version. Use http:// or https://.'],
+    [{ url: "tcp://b:1" }, expect.stringContaining('"tcp:" is not supported yet')],
+    [{ url: "unix:/b" }, expect.stringContaining('"unix:" is not supported yet')],
+  ])("%j fails alone, and the others work", (entry, reason: unknown) => {
+    const { config } = parse({ mcpServers: { "a b": entry, good: { command: "a" } } });
+    expect(config.upstreams).toEqual([
+      { kind: "broken", key: "a b", namespace: expect.stringMatching(/^a_b-/), reason },
+      expect.objectContaining({ kind: "stdio", key: "good" }),
+    ]);
+  });
+
+  test("that fails alone still has its mistakes reported", () => {
+    expect(problemOf(server({ command: "${NOPE}", args: [1] }))).toContain("args[0]: must be a string");
   });
 
   test("whose name is no namespace gets one, and the start says so", () => {
@@ -279,11 +318,17 @@ describe("an entry of mcpServers", () => {
 });
 
 describe("a variable", () => {
-  test("that is not set is an error that names the path and the variable", () => {
-    expect(problemOf(server({ command: "a", env: { K: "x${env:NOPE}" } }))).toContain(
-      "mcpServers.fs.env.K: the environment variable NOPE is not set.",
+  test("that is not set is an error that names the path and the variable, where no server needs it", () => {
+    expect(problemOf({ instructions: "x${env:NOPE}" })).toBe(
+      "instructions: the environment variable NOPE is not set. Set it, or write ${NOPE:-default}.",
     );
     expect(problemOf(server({ command: "${env:}" }))).toContain("names no variable");
+  });
+
+  test("may be written as Claude Code does, with a default where it is not set", () => {
+    const args = ["${A}", "${B:-b:-c}", "${A:-b}", "-${B:-}-", "${env:A}${A}"];
+    const { config } = parse(server({ command: "a", args }), { A: "1" });
+    expect(config.upstreams[0]).toMatchObject({ args: ["1", "b:-c", "1", "--", "11"] });
   });
 
   test("is replaced once: what its value looks like does not matter", () => {
@@ -294,11 +339,22 @@ describe("a variable", () => {
   test("of VS Code that Toolgate cannot know is an error that says what to write", () => {
     expect(problemOf(server({ command: "a", args: ["${input:key}"] }))).toContain("write ${env:NAME}");
     expect(problemOf(server({ command: "${workspaceFolder}/a" }))).toContain("may be relative to this file");
+    expect(problemOf(server({ command: "${userHome}/a" }))).toContain("Write ${env:HOME}.");
+    expect(problemOf(server({ command: "a${pathSeparator}b" }))).toContain('Write "/".');
   });
 
-  test("of a shell is left alone", () => {
-    const { config } = parse(server({ command: "sh", args: ["-c", "echo ${HOME}"] }));
-    expect(config.upstreams[0]).toMatchObject({ args: ["-c", "echo ${HOME}"] });
+  test.each(["${}", "${1}", "${A-b}", "${config:a.b}", "${env:A:-b}", "${A%/*}"])(
+    "%s is refused, with what to write",
+    (text) => {
+      expect(problemOf(server({ command: text }), { A: "1" })).toContain(
+        `"${text}" is not understood. For an environment variable write \${NAME} or \${NAME:-default}.`,
+      );
+    },
+  );
+
+  test("of a shell without braces is left alone", () => {
+    const { config } = parse(server({ command: "sh", args: ["-c", "echo $HOME ~/a $(b) ${"] }));
+    expect(config.upstreams[0]).toMatchObject({ args: ["-c", "echo $HOME ~/a $(b) ${"] });
   });
 
   test("never has its value printed, whatever is wrong with it", () => {
@@ -332,6 +388,7 @@ describe("tools", () => {
     [{ workspace: "." }, "tools.workspace: has no effect"],
     [{ file: 1 }, "tools.file: must be true, false, or an object"],
     [{ file: { readLimitBytes: -1 } }, "tools.file.readLimitBytes: must be a whole number from 1"],
+    [{ file: true, workspace: "~/a" }, 'tools.workspace: "~" is not expanded'],
     [{ file: true, workspace: "" }, "tools.workspace: must not be empty"],
   ])("%j is refused", (tools, message) => {
     expect(problemOf({ tools })).toContain(message);

@@ -78,7 +78,7 @@ const sections = [
 export function parseConfig(text: string, options: { file: string; env: Env }): ParsedConfig {
   const document = new ConfigDocument(text, options.file, options.env);
   const folder = dirname(options.file);
-  const fields = document.root.fields(sections) ?? {};
+  const fields = document.root.fields(sections, serverHint) ?? {};
   const { mcpServers, servers, inputs } = fields;
   if (mcpServers && servers) servers.fail('stands beside "mcpServers". Move its entries there.');
   const tools = fields.tools && readTools(fields.tools, folder);
@@ -94,6 +94,11 @@ export function parseConfig(text: string, options: { file: string; env: Env }): 
   };
   document.finish();
   return { config, notes: notesOn(read, inputs !== undefined), file: options.file };
+}
+
+/** An entry that stands beside `mcpServers` instead of in it. */
+function serverHint(value: ConfigValue): string {
+  return value.has("command") || value.has("url") ? ' It looks like a server: put it into "mcpServers".' : "";
 }
 
 function notesOn(read: ReturnType<typeof readUpstreams>, hasInputs: boolean): ConfigNote[] {
@@ -116,7 +121,7 @@ function notesOn(read: ReturnType<typeof readUpstreams>, hasInputs: boolean): Co
 
 function readTools(section: ConfigValue, folder: string): BuiltinToolsConfig | undefined {
   const { file, workspace } = section.fields(["file", "workspace"]) ?? {};
-  const path = workspace?.text();
+  const path = workspace?.filePath();
   const fileTool = file && readFileTool(file);
   if (!fileTool) {
     workspace?.fail('has no effect: no built-in tool is on. Add "file": true beside it.');

@@ -33,6 +33,14 @@ export class ConfigDocument implements ConfigSource {
     this.problems.push({ path, line: line + 1, column: offset - this.#lineStarts[line]! + 1, message });
   }
 
+  unset(path: string, offset: number, name: string): void {
+    this.problem(
+      path,
+      offset,
+      `the environment variable ${name} is not set. Set it, or write \${${name}:-default}.`,
+    );
+  }
+
   /** Throws a `ConfigError` with all problems, in the order of the text, if there are any. */
   finish(): void {
     if (this.problems.length === 0) return;

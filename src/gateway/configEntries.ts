@@ -1,14 +1,17 @@
 import type { ConfigValue } from "./configValue.ts";
 
-/** The address of an upstream. Messages never quote it: it may have come from the environment. */
-export function readUrl(value: ConfigValue): string | undefined {
+/**
+ * The address of an upstream; `unsupported` is told of one whose scheme this version cannot dial. Messages never
+ * quote the address: it may have come from the environment.
+ */
+export function readUrl(value: ConfigValue, unsupported: (reason: string) => void): string | undefined {
   const text = value.text();
   if (text === undefined) return undefined;
   const later = /^(wss?|tcp|unix):/i.exec(text)?.[1];
-  if (later !== undefined)
-    return value.fail(
-      `"${later.toLowerCase()}:" is not supported yet by this version. Use http:// or https://.`,
-    );
+  if (later !== undefined) {
+    unsupported(`"${later.toLowerCase()}:" is not supported yet by this version. Use http:// or https://.`);
+    return undefined;
+  }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
     return value.fail('must be a whole URL that starts with "http://" or "https://".');

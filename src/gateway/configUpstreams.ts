@@ -26,6 +26,8 @@ const known = ["command", "args", "env", "cwd", "url", "headers"] as const;
 const own = ["timeoutMs", "startTimeoutMs", "validateArguments"] as const;
 const foreign = ["type", "disabled", "enabled"] as const;
 const fieldNames: readonly string[] = [...known, ...own, ...foreign];
+/** What Gemini CLI and Windsurf call `url`. */
+const urlAliases: readonly string[] = ["httpUrl", "serverUrl"];
 
 type Fields = Partial<Record<(typeof known | typeof own | typeof foreign)[number], ConfigValue>>;
 
@@ -37,29 +39,46 @@ export function readUpstreams(section: ConfigValue | undefined, options: Upstrea
   const owners = new Map<string, string>();
   for (const [key, member] of section?.members() ?? []) {
     const unknown: string[] = [];
-    const fields = readFields(member.value, unknown);
+    const unset = new Set<string>();
+    const unsupported: string[] = [];
+    const entry = member.value.withUnset((name) => unset.add(name));
+    const fields = readFields(entry, unknown);
     ignored.push(...unknown.map((name) => `${key}.${name}${didYouMean(name)}`));
     if (!fields || isOff(fields)) continue;
     const namespace = takeNamespace(key, member, owners, options);
     if (namespace !== key) renamed.push({ key, namespace });
-    const upstream = readEntry(member.value, fields, {
+    const upstream = readEntry(entry, fields, {
       key,
       namespace,
       folder: options.folder,
       unknown,
+      unsupported,
     });
-    if (upstream) upstreams.push(upstream);
+    const reason = [...explainUnset([...unset]), ...unsupported].join(" ");
+    if (reason !== "") upstreams.push({ kind: "broken", key, namespace, reason });
+    else if (upstream) upstreams.push(upstream);
   }
   return { upstreams, renamed, ignored };
+}
+
+function explainUnset(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const what = names.length === 1 ? "variable" : "variables";
+  const [are, them] = names.length === 1 ? ["is", "it"] : ["are", "them"];
+  return [
+    `the environment ${what} ${names.join(", ")} ${are} not set. Set ${them}, or set "disabled": true.`,
+  ];
 }
 
 function readFields(entry: ConfigValue, unknown: string[]): Fields | undefined {
   const members = entry.members();
   if (!members) return undefined;
   const fields: Record<string, ConfigValue> = {};
-  for (const [name, { value }] of members) {
-    if (fieldNames.includes(name)) fields[name] = value;
-    else unknown.push(name);
+  for (const [name, { value, failKey }] of members) {
+    const field = urlAliases.includes(name) ? "url" : name;
+    if (!fieldNames.includes(field)) unknown.push(name);
+    else if (fields[field]) failKey('is another word for "url", which is there as well. Remove one of them.');
+    else fields[field] = value;
   }
   return fields;
 }
@@ -99,10 +118,14 @@ interface EntryPlace {
   readonly folder: string;
   /** Fields that are not known here: one of them may be the missing one, misspelt. */
   readonly unknown: readonly string[];
+  /** Takes what of the entry this version cannot do, though it is no mistake of the file. */
+  readonly unsupported: string[];
 }
 
-function readEntry(entry: ConfigValue, fields: Fields, place: EntryPlace): UpstreamConfig | undefined {
-  const kind = readKind(entry, fields, place.unknown);
+type Reachable = StdioUpstreamConfig | HttpUpstreamConfig;
+
+function readEntry(entry: ConfigValue, fields: Fields, place: EntryPlace): Reachable | undefined {
+  const kind = readKind(entry, fields, place);
   if (kind === undefined) return undefined;
   const timeoutMs = fields.timeoutMs?.integer({ min: 1, max: maxTimerMs });
   const startTimeoutMs = fields.startTimeoutMs?.integer({ min: 1, max: maxTimerMs });
@@ -113,14 +136,14 @@ function readEntry(entry: ConfigValue, fields: Fields, place: EntryPlace): Upstr
     ...(startTimeoutMs !== undefined && { startTimeoutMs }),
     validateArguments: fields.validateArguments?.boolean() ?? false,
   };
-  return { ...base, ...(kind === "stdio" ? readStdio(fields, place.folder) : readHttp(fields)) };
+  return { ...base, ...(kind === "stdio" ? readStdio(fields, place) : readHttp(fields, place)) };
 }
 
 function readKind(
   entry: ConfigValue,
   fields: Fields,
-  unknown: readonly string[],
-): UpstreamConfig["kind"] | undefined {
+  { unknown, unsupported }: EntryPlace,
+): Reachable["kind"] | undefined {
   const { command, url } = fields;
   if (command && url) return entry.fail('has both "command" and "url". Remove one of them.');
   if (!command && !url) {
@@ -131,15 +154,15 @@ function readKind(
   const kind = command ? "stdio" : "http";
   for (const name of kind === "stdio" ? (["headers"] as const) : (["args", "env", "cwd"] as const))
     fields[name]?.fail(`belongs to a server with a "${kind === "stdio" ? "url" : "command"}". Remove it.`);
-  return readType(fields.type, kind) ? kind : undefined;
+  return readType(fields.type, kind, unsupported) ? kind : undefined;
 }
 
 /** False, once reported, if `type` says something else than the other fields do. */
-function readType(type: ConfigValue | undefined, kind: UpstreamConfig["kind"]): boolean {
+function readType(type: ConfigValue | undefined, kind: Reachable["kind"], unsupported: string[]): boolean {
   const text = type?.text();
   if (!type || text === undefined) return !type;
-  if (text === "sse")
-    type.fail(
+  if (text === "sse" && kind === "http")
+    unsupported.push(
       "The deprecated HTTP+SSE transport is not supported. " +
         'Use the Streamable HTTP address of the server (mostly its "/mcp") and the type "http".',
     );
@@ -155,25 +178,25 @@ function readType(type: ConfigValue | undefined, kind: UpstreamConfig["kind"]): 
 
 const httpTypes: readonly string[] = ["http", "streamable-http", "streamableHttp"];
 
-type Own<Config extends UpstreamConfig> = Omit<
+type Own<Config extends Reachable> = Omit<
   Config,
   "key" | "namespace" | "timeoutMs" | "startTimeoutMs" | "validateArguments"
 >;
 
-function readStdio(fields: Fields, folder: string): Own<StdioUpstreamConfig> {
+function readStdio(fields: Fields, { folder }: EntryPlace): Own<StdioUpstreamConfig> {
   return {
     kind: "stdio",
-    command: fields.command?.text() ?? "",
+    command: fields.command?.filePath() ?? "",
     args: fields.args?.texts({ allowEmpty: true }) ?? [],
     env: readEnv(fields.env),
-    cwd: resolve(folder, fields.cwd?.text() ?? "."),
+    cwd: resolve(folder, fields.cwd?.filePath() ?? "."),
   };
 }
 
-function readHttp(fields: Fields): Own<HttpUpstreamConfig> {
+function readHttp(fields: Fields, { unsupported }: EntryPlace): Own<HttpUpstreamConfig> {
   return {
     kind: "http",
-    url: (fields.url && readUrl(fields.url)) ?? "",
+    url: (fields.url && readUrl(fields.url, (reason) => unsupported.push(reason))) ?? "",
     headers: readHeaders(fields.headers),
   };
 }

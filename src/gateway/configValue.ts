@@ -1,4 +1,5 @@
 import type { Node } from "jsonc-parser";
+import { expandVariables } from "./configVariables.ts";
 import { didYouMean } from "./nearest.ts";
 
 /** The document that a value is part of. */
@@ -6,6 +7,8 @@ export interface ConfigSource {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Records a mistake. `offset` counts UTF-16 units from the start of the text. */
   problem(path: string, offset: number, message: string): void;
+  /** The environment variable `name` is needed and not set. */
+  unset(path: string, offset: number, name: string): void;
 }
 
 export interface TextOptions {
@@ -58,7 +61,18 @@ export class ConfigValue {
     return this.fail(`must be a whole number from ${min} to ${max}.`);
   }
 
-  /** With `${env:NAME}` replaced. */
+  /** The same value; a variable that is not set is told to `unset` and is no mistake of the file. */
+  withUnset(unset: (name: string) => void): ConfigValue {
+    const document = this.#document;
+    const source: ConfigSource = {
+      env: document.env,
+      problem: (path, offset, message) => document.problem(path, offset, message),
+      unset: (_path, _offset, name) => unset(name),
+    };
+    return new ConfigValue(source, this.#node, this.path);
+  }
+
+  /** With its variables replaced; see `expandVariables`. */
   text(options: TextOptions = {}): string | undefined {
     if (this.type !== "string") return this.#wrongType("a string");
     const value = this.#expand(this.raw as string);
@@ -66,6 +80,13 @@ export class ConfigValue {
     if (value === "" && options.allowEmpty !== true) return this.fail("must not be empty.");
     // Neither a path nor an argument can hold one.
     return value.includes("\0") ? this.fail("must not hold a NUL character.") : value;
+  }
+
+  /** A file or folder, absolute or relative. */
+  filePath(): string | undefined {
+    const value = this.text();
+    if (value === undefined || !/^~(\/|$)/.test(value)) return value;
+    return this.fail('"~" is not expanded: write ${env:HOME}/...');
   }
 
   texts(options: TextOptions = {}): string[] | undefined {
@@ -97,17 +118,26 @@ export class ConfigValue {
     return members;
   }
 
-  /** The members of an object that has these and no others. */
-  fields<Key extends string>(known: readonly Key[]): Partial<Record<Key, ConfigValue>> | undefined {
+  /** Whether it is an object with this member. */
+  has(key: string): boolean {
+    if (this.type !== "object") return false;
+    return (this.#node.children ?? []).some(({ children }) => children?.[0]?.value === key);
+  }
+
+  /** The members of an object that has these and no others. `hint` says what an unknown one may be. */
+  fields<Key extends string>(
+    known: readonly Key[],
+    hint: (value: ConfigValue) => string = () => "",
+  ): Partial<Record<Key, ConfigValue>> | undefined {
     const members = this.members();
     if (!members) return undefined;
     const fields: Partial<Record<Key, ConfigValue>> = {};
     for (const [key, { value, failKey }] of members) {
       if (isOneOf(known, key)) fields[key] = value;
-      else
-        failKey(
-          `is not a known key.${didYouMean(key, known) || ` Known here: ${known.toSorted().join(", ")}.`}`,
-        );
+      else {
+        const meant = hint(value) || didYouMean(key, known);
+        failKey(`is not a known key.${meant || ` Known here: ${known.toSorted().join(", ")}.`}`);
+      }
     }
     return fields;
   }
@@ -123,16 +153,13 @@ export class ConfigValue {
     return this.fail(`must be ${wanted}, not ${this.type === "null" ? "null" : `${article} ${this.type}`}.`);
   }
 
-  #expand(text: string): string | undefined {
-    let complete = true;
-    const expanded = text.replace(variable, (_, kind: string, name: string | undefined) => {
-      const value = kind === "env" && name ? this.#document.env[name] : undefined;
-      if (value !== undefined) return value;
-      complete = false;
-      this.fail(explain(kind, name));
-      return "";
-    });
-    return complete ? expanded : undefined;
+  #expand(raw: string): string | undefined {
+    const { text, problems } = expandVariables(raw, this.#document.env);
+    for (const problem of problems) {
+      if ("mistake" in problem) this.fail(problem.mistake);
+      else this.#document.unset(this.path, this.#node.offset, problem.unset);
+    }
+    return problems.length === 0 ? text : undefined;
   }
 }
 
@@ -140,17 +167,6 @@ export interface ConfigMember {
   readonly value: ConfigValue;
   /** Reports a mistake at the key. */
   failKey(message: string): void;
-}
-
-const variable = /\$\{(env|input|workspaceFolder)(?::([^}]*))?\}/g;
-
-function explain(kind: string, name: string | undefined): string {
-  if (kind === "input")
-    return `Toolgate cannot prompt for "\${input:${name ?? ""}}". Set an environment variable and write \${env:NAME}.`;
-  if (kind === "workspaceFolder")
-    return 'Toolgate has no "${workspaceFolder}". Write a path: "cwd" and "workspace" may be relative to this file.';
-  if (!name) return "${env:} names no variable. Write ${env:NAME}.";
-  return `the environment variable ${name} is not set. Set it, or remove \${env:${name}}.`;
 }
 
 function joinPath(path: string, key: string): string {

@@ -21,6 +21,7 @@ import { createSpawn } from "../transports/spawn.ts";
 import { dialStdio } from "../transports/stdio.ts";
 import { Upstream } from "../upstreams/upstream.ts";
 import type { Dial } from "../wire/link.ts";
+import { BrokenUpstream } from "./brokenUpstream.ts";
 import { builtinNamespace } from "./types.ts";
 import type {
   CreateGateway,
@@ -112,7 +113,8 @@ interface Effects {
   onStatus(status: UpstreamStatus): void;
 }
 
-function createUpstream(upstream: UpstreamConfig, effects: Effects): Upstream {
+function createUpstream(upstream: UpstreamConfig, effects: Effects): Upstream | BrokenUpstream {
+  if (upstream.kind === "broken") return new BrokenUpstream(upstream);
   const { log, clock, onStatus } = effects;
   const { namespace, timeoutMs, startTimeoutMs, validateArguments } = upstream;
   return new Upstream({
@@ -128,7 +130,10 @@ function createUpstream(upstream: UpstreamConfig, effects: Effects): Upstream {
   });
 }
 
-function dialOf(upstream: UpstreamConfig, { config, log, clock, spawn }: Effects): Dial {
+function dialOf(
+  upstream: Exclude<UpstreamConfig, { kind: "broken" }>,
+  { config, log, clock, spawn }: Effects,
+): Dial {
   const { namespace } = upstream;
   const maxMessageBytes = config.limits.upstreamMessageBytes;
   if (upstream.kind === "http")

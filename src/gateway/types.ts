@@ -7,7 +7,7 @@ import type { Endpoint } from "../wire/endpoint.ts";
 /** The namespace of the built-in tools. */
 export const builtinNamespace = "builtin";
 
-/** A whole configuration: `${env:...}` is replaced, paths are absolute, defaults are filled in. */
+/** A whole configuration: variables are replaced, paths are absolute, defaults are filled in. */
 export interface GatewayConfig {
   /** In configuration order. */
   readonly upstreams: readonly UpstreamConfig[];
@@ -49,7 +49,16 @@ export interface HttpUpstreamConfig extends UpstreamBase {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type UpstreamConfig = StdioUpstreamConfig | HttpUpstreamConfig;
+/** An entry that this configuration cannot have started: a variable is not set, or its transport is not supported. */
+export interface BrokenUpstreamConfig {
+  readonly kind: "broken";
+  readonly key: string;
+  readonly namespace: string;
+  /** Why, and what to do, for a person. */
+  readonly reason: string;
+}
+
+export type UpstreamConfig = StdioUpstreamConfig | HttpUpstreamConfig | BrokenUpstreamConfig;
 
 /** At least one tool is there. */
 export interface BuiltinToolsConfig {
@@ -97,7 +106,7 @@ export interface Limits {
   readonly resultTextBytes?: number;
 }
 
-/** `failed` is tried again; `closed` is for good. */
+/** `failed` is tried again, unless the configuration itself is why; `closed` is for good. */
 export type UpstreamState = "starting" | "ready" | "failed" | "closed";
 
 export interface UpstreamStatus {

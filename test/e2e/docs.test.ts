@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { readDocs } from "../support/docs.ts";
@@ -35,10 +35,12 @@ describe("what commands print", () => {
   test.for(blocks.filter(({ kind }) => kind === "output"))(
     "$place: toolgate $argument",
     async ({ argument, text }, { folder }) => {
-      await writeFile(join(folder, "broken.json"), brokenConfiguration);
+      const cwd = join(folder, "project");
+      await mkdir(cwd);
+      await writeFile(join(cwd, "broken.json"), brokenConfiguration);
       const args = argument === "serve" ? ["serve", "--http", "0"] : argument.split(" ");
       const env = { XDG_STATE_HOME: join(folder, ".local/state") };
-      const real = await outputOf(await toolgateCommand(folder, args, { env }));
+      const real = await outputOf(await toolgateCommand(folder, args, { env, cwd }));
       const [shown, printed] = comparable(text, real.replaceAll(folder, "/home/ada"));
       // One that ends in "..." shows the beginning.
       const start = shown.replace(/\n\.\.\.$/, "");

@@ -38,21 +38,25 @@ export interface RunningToolgate {
   stop(): Promise<void>;
 }
 
-/** The command line that starts the built Toolgate, with `folder` for its home, state and configuration. */
+/**
+ * The command line that starts the built Toolgate, with `folder` for its state and configuration. The home is
+ * below it, since the file tools are not served in a whole home by default.
+ */
 export async function toolgateCommand(
   folder: string,
   args: readonly string[],
   options: ToolgateOptions = {},
 ): Promise<Command> {
   const cwd = options.cwd ?? folder;
-  await mkdir(cwd, { recursive: true });
+  const home = join(folder, "home");
+  for (const needed of [cwd, home]) await mkdir(needed, { recursive: true });
   const flags = [...args];
   if (options.config !== undefined) {
     const path = join(folder, "toolgate.test.json");
     await writeFile(path, JSON.stringify(options.config));
     flags.push("--config", path);
   }
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_STATE_HOME: folder, ...options.env };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_STATE_HOME: folder, ...options.env };
   return { command: options.node ?? process.execPath, args: [cliPath, ...flags], env, cwd };
 }
 
