@@ -2,6 +2,9 @@ import { logLevels, type Log, type LogLevel } from "../core/effects.ts";
 import type { Io } from "./io.ts";
 import { oneLine, styleOf, writeLine } from "./output.ts";
 
+/** Bytes that may wait for whoever reads standard error. While more do, nobody reads it, and lines are left out. */
+const maxUnread = 1024 * 1024;
+
 /**
  * Lines for a person on standard error: `12:03:04 warning fs: what happened key=value`. What is less severe
  * than `least` is left out, unless TOOLGATE_DEBUG is set.
@@ -10,9 +13,14 @@ export function createLog(io: Io, least: LogLevel): Log {
   const style = styleOf(io.stderr, io.env);
   const debug = Boolean(io.env["TOOLGATE_DEBUG"]);
   const from = logLevels.indexOf(debug ? "debug" : least);
+  let leftOut = 0;
   return (level, message, fields = {}) => {
     const severity = logLevels.indexOf(level);
     if (severity < from) return;
+    if (io.stderr.writableLength > maxUnread) return void leftOut++;
+    if (leftOut > 0)
+      writeLine(io.stderr, style.yellow(`${leftOut} lines of the log were left out: nobody read them.`));
+    leftOut = 0;
     const { upstream, ...rest } = fields;
     const paint =
       severity >= logLevels.indexOf("error") ? style.red : severity >= warning ? style.yellow : style.dim;

@@ -2,6 +2,7 @@
 import { openDoors } from "../gateway/doors.ts";
 import { createGateway } from "../gateway/gateway.ts";
 import { readVersion } from "../gateway/version.ts";
+import { UsageError } from "./flags.ts";
 import { exitCodes, type Io } from "./io.ts";
 import { run } from "./run.ts";
 
@@ -13,7 +14,9 @@ const io: Io = {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
-  cwd: process.cwd(),
+  get cwd() {
+    return currentFolder();
+  },
   version: readVersion(),
   nodeVersion: process.version,
   createGateway,
@@ -41,7 +44,16 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", lostOu
 const code = await run(process.argv.slice(2), io);
 // Standard input may still be open and would keep the process.
 if (process.stdout.writableEnded) process.exit(code);
-process.stdout.write("", () => process.exit(code));
+// A turn later: a write that failed calls back before the stream tells of it.
+process.stdout.write("", () => setImmediate(() => process.exit(code)));
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new UsageError("The current folder is not there any more. Change to another one.", { cause });
+  }
+}
 
 /** A reader that leaves early, as `head` does or a terminal that closes, is no error; a full disk is. */
 function lostOutput(error: NodeJS.ErrnoException): void {

@@ -61,3 +61,16 @@ test("TOOLGATE_DEBUG shows every line, and where an error came from", () => {
   createLog(io, "warning")("debug", "shown", { error: new Error("why") });
   expect(io.stderr.text).toMatch(/^12:03:04 debug shown error=Error: why +at .*\n$/);
 });
+
+test("a log that nobody reads does not grow, and says later what is missing", async () => {
+  const io = new FakeIo();
+  const log = createLog(io, "info");
+  io.stderr.cork();
+  for (let n = 0; n < 3_000; n++) log("error", "x".repeat(1_000));
+  expect(io.stderr.writableLength).toBeLessThan(1.1 * 1024 * 1024);
+  io.stderr.uncork();
+  log("info", "read again");
+  expect(io.stderr.text).toMatch(
+    /\n\d+ lines of the log were left out: nobody read them\.\n\S+ info read again\n$/,
+  );
+});

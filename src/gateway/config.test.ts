@@ -323,6 +323,7 @@ describe("a variable", () => {
       "instructions: the environment variable NOPE is not set. Set it, or write ${NOPE:-default}.",
     );
     expect(problemOf(server({ command: "${env:}" }))).toContain("names no variable");
+    expect(problemOf({ instructions: "${env:constructor}" })).toContain("constructor is not set");
   });
 
   test("may be written as Claude Code does, with a default where it is not set", () => {

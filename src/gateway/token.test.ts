@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ensureToken, isToken, stateFolder, TokenError } from "./token.ts";
 
@@ -69,6 +69,10 @@ test("a folder in the place of the file is a clear error", async () => {
 test("a state folder that cannot be made is a clear error", async () => {
   await writeFile(join(home, "toolgate"), "a file");
   await expect(ensureToken(env)).rejects.toThrow(TokenError);
+});
+
+test("an empty or relative HOME does not put the token into the current folder", () => {
+  for (const HOME of ["", "home"]) expect(isAbsolute(stateFolder({ HOME }))).toBe(true);
 });
 
 test("state lives where XDG says, and a relative XDG_STATE_HOME is ignored", () => {

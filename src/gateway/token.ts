@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { access, link, mkdir, open, rm, type FileHandle } from "node:fs/promises";
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -23,12 +23,31 @@ export function isToken(text: string): boolean {
   return /^[A-Za-z0-9._~+/-]{16,}=*$/.test(text);
 }
 
-/** `$XDG_STATE_HOME/toolgate`, by default `~/.local/state/toolgate` (XDG Base Directory Specification). */
+/**
+ * `$XDG_STATE_HOME/toolgate`, by default `~/.local/state/toolgate` (XDG Base Directory Specification). Throws
+ * `TokenError` for a user who has no home.
+ */
 export function stateFolder(env: Env): string {
   const home = env["XDG_STATE_HOME"];
   // The specification has relative paths ignored.
   if (home !== undefined && isAbsolute(home)) return join(home, "toolgate");
-  return join(env["HOME"] || homedir(), ".local", "state", "toolgate");
+  return join(homeFolder(env), ".local", "state", "toolgate");
+}
+
+/** Never a relative path, as an empty HOME is: the token would lie in the folder that the file tools serve. */
+function homeFolder(env: Env): string {
+  const home = env["HOME"];
+  if (home !== undefined && isAbsolute(home)) return home;
+  try {
+    return userInfo().homedir;
+  } catch (cause) {
+    throw new TokenError(
+      "This user has no home folder. Set XDG_STATE_HOME to a folder for the bearer token.",
+      {
+        cause,
+      },
+    );
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { dialectOf, type Dialect } from "./dialects.ts";
 import { toIssues } from "./issues.ts";
 import { standardCheck } from "./standardCheck.ts";
 import { survey, type Survey } from "./survey.ts";
+import { useFastUnique } from "./unique.ts";
 import { loosen, StepLimit, withoutPatterns, withSteps } from "./untrusted.ts";
 
 /** A value with more parts than this has its first issue reported only: an issue a part would cost too much. */
@@ -34,7 +35,7 @@ export function createAjvValidator(): Validator {
   /** Is the schema itself in order? The instance that knows is shared: it keeps nothing of what it judges. */
   const refuseInvalid = (schema: JsonObject, dialect: Dialect): void => {
     let judge = judges.get(dialect);
-    if (!judge) judges.set(dialect, (judge = new dialect(common)));
+    if (!judge) judges.set(dialect, (judge = create(dialect, {})));
     if (judge.validateSchema(schema) === true) return;
     const [issue] = toIssues(judge.errors);
     throw new Error(`it is not a valid schema: ${issue?.path ?? ""} ${issue?.message ?? ""}`);
@@ -53,9 +54,15 @@ export function createAjvValidator(): Validator {
   };
 }
 
+function create(dialect: Dialect, options: Options): Ajv {
+  const ajv = new dialect({ ...common, ...options });
+  useFastUnique(ajv);
+  return ajv;
+}
+
 function trustedCheck(schema: JsonObject, dialect: Dialect, { defaults }: Survey): Check {
   const compile = (allErrors: boolean): ValidateFunction =>
-    compiled(new dialect({ ...common, validateSchema: false, useDefaults: true, allErrors }), schema);
+    compiled(create(dialect, { validateSchema: false, useDefaults: true, allErrors }), schema);
   return toCheck(compile, defaults ? (value) => structuredClone(value) : (value) => value);
 }
 
@@ -63,7 +70,7 @@ function untrustedCheck(schema: JsonObject, dialect: Dialect, { patterns }: Surv
   const counted = withSteps(schema) as JsonObject;
   const limit = new StepLimit();
   const compile = (allErrors: boolean): ValidateFunction => {
-    const ajv = new dialect({ ...common, ...withoutPatterns, validateSchema: false, allErrors });
+    const ajv = create(dialect, { ...withoutPatterns, validateSchema: false, allErrors });
     if (patterns) loosen(ajv);
     limit.install(ajv);
     return compiled(ajv, counted);

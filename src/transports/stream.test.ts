@@ -305,6 +305,16 @@ describe("streamLink", () => {
     expect(closed.mock.calls[0]?.[0].message).toContain("EPIPE");
   });
 
+  test("a peer that does not read costs a bounded amount of memory", async () => {
+    const { link, output, closed } = dial();
+    const message: JsonRpcMessage = { ...ping, params: { text: "x".repeat(8 * 1024 * 1024) } };
+    for (let n = 0; n < 8; n++) void link.send(message);
+    expect(() => link.send(ping)).toThrow("does not read what it is sent");
+    expect(closed).not.toHaveBeenCalled();
+    output.resume();
+    await vi.waitFor(() => expect(() => link.send(ping)).not.toThrow());
+  });
+
   test("close sends what was written and tells nothing", async () => {
     const { input, output, closed, messages, link } = dial();
     void link.send(ping);

@@ -12,6 +12,8 @@ const maxClientMessage = 4 * 1024 * 1024;
 const maxUpstreamMessage = 32 * 1024 * 1024;
 /** While a client has this much to read, in bytes, it gets no more progress and logs. Answers are never dropped. */
 const maxUnread = 1024 * 1024;
+/** While an upstream has this much to read, in bytes, nothing more is sent to it. */
+const maxUnreadByUpstream = 64 * 1024 * 1024;
 /** How long a client that does not read may hold up the end of its connection, in milliseconds. */
 const maxFlushMs = 1000;
 
@@ -139,7 +141,8 @@ export interface StreamLinkOptions {
 
 /**
  * A link to a peer over a pair of byte streams, a message a line. A line that is no message is told as invalid.
- * `close` ends the output and drops what still comes in; whoever opened the streams destroys them.
+ * `close` ends the output and drops what still comes in; whoever opened the streams destroys them. What the peer
+ * does not read is held here within a bound, beyond which `send` refuses.
  */
 export function streamLink({ input, output, events, maxMessageBytes }: StreamLinkOptions): Link {
   const writer = new LineWriter(output);
@@ -164,6 +167,8 @@ export function streamLink({ input, output, events, maxMessageBytes }: StreamLin
   return {
     send(message) {
       if (over || !output.writable) throw new Error("the connection is closed");
+      if (writer.held > maxUnreadByUpstream)
+        throw new Error(`it does not read what it is sent: ${writer.held} bytes wait`);
       writer.write(encode(message));
     },
     close() {

@@ -39,7 +39,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
 const names = async (upstream: Upstream) => (await upstream.listTools()).map(({ name }) => name);
 const tools =
   (...all: string[]) =>
-  () => ({ tools: all.map((name) => ({ name, inputSchema: {} })) });
+  () => ({ tools: all.map((name) => ({ name, inputSchema: { type: "object" } })) });
 const refused = (): FakeServer =>
   Object.assign(legacyServer(), { refuse: new Error("connect ECONNREFUSED") });
 

@@ -214,3 +214,20 @@ test("a batch is taken apart; progress without a number or a waiting request is 
   expect(onProgress).not.toHaveBeenCalled();
   expect(onNotification).toHaveBeenCalledOnce();
 });
+
+test("a flood of requests is answered a bounded number at a time", async () => {
+  let arrive!: () => void;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const send = vi.fn<Link["send"]>(() => arrived);
+  const { receive } = connect({ onRequest: () => ({}) }, { send });
+  const flood = async (): Promise<void> => {
+    for (let id = 0; id < 1_000; id++) receive({ jsonrpc: "2.0", id, method: "ping" });
+    await settle();
+  };
+  await flood();
+  expect(send).toHaveBeenCalledTimes(100);
+  arrive();
+  await settle();
+  await flood();
+  expect(send).toHaveBeenCalledTimes(200);
+});

@@ -39,6 +39,9 @@ interface Pending {
   timer: Timer | undefined;
 }
 
+/** Requests of the other side whose answers may be on their way at once. Beyond, they get none. */
+const maxServing = 100;
+
 /** The request was cancelled here; the other side has been told. */
 export class CancelledError extends Error {
   override readonly name = "CancelledError";
@@ -66,6 +69,7 @@ export class Peer {
   readonly #pending = new Map<RequestId, Pending>();
   #link: Link | undefined;
   #lastId = 0;
+  #serving = 0;
   #closed: Error | undefined;
 
   constructor(options: PeerOptions) {
@@ -209,17 +213,23 @@ export class Peer {
   }
 
   async #serve(request: JsonRpcRequest): Promise<void> {
-    let reply: JsonRpcResponse;
+    if (this.#serving >= maxServing) return;
+    this.#serving += 1;
+    const reply = await this.#replyTo(request);
+    // As in `notify`: a link that cannot send reports its own end.
+    await (async () => this.#link?.send(reply))().catch(() => {});
+    this.#serving -= 1;
+  }
+
+  async #replyTo(request: JsonRpcRequest): Promise<JsonRpcResponse> {
     try {
       if (!this.#options.onRequest) throw methodNotFound(request.method);
-      reply = { jsonrpc: "2.0", id: request.id, result: await this.#options.onRequest(request) };
+      return { jsonrpc: "2.0", id: request.id, result: await this.#options.onRequest(request) };
     } catch (error) {
       const known =
         error instanceof RpcError ? error : new RpcError(rpcErrors.internalError, "Internal error");
-      reply = known.toResponse(request.id);
+      return known.toResponse(request.id);
     }
-    // As in `notify`: a link that cannot send reports its own end.
-    await (async () => this.#link?.send(reply))().catch(() => {});
   }
 }
 

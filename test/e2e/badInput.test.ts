@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -533,6 +534,17 @@ describe("on the command line", () => {
     }
   });
 
+  test("a current folder that was removed is told", async ({ folder }) => {
+    const { command, args, env, cwd } = await toolgateCommand(folder, ["tools"]);
+    const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+    const gone = { command: "/bin/sh", args: ["-c", script, "sh", command, ...args], env, cwd };
+    expect(clean(await runProgram(gone))).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("error The current folder is not there any more."),
+    });
+  });
+
   test.for([
     [["serve", "--htpt", "1"], 'error There is no flag --htpt. Did you mean "--http"?'],
     [["serve", "--http", "99999"], "error --http 99999: must be a port from 0 to 65535"],
@@ -556,5 +568,14 @@ describe("on the command line", () => {
     // A second one may say where to read on.
     expect(second).toMatch(/^$|^"toolgate help( \w+)?" explains the usage\.$/);
     expect(rest).toEqual([]);
+  });
+});
+
+describe.runIf(existsSync("/dev/full"))("a disk that is full", () => {
+  test("is no success", async ({ folder }) => {
+    const { command, args, env, cwd } = await toolgateCommand(folder, ["tools"]);
+    const script = 'exec "$@" > /dev/full';
+    const full = { command: "/bin/sh", args: ["-c", script, "sh", command, ...args], env, cwd };
+    expect(await runProgram(full)).toMatchObject({ code: 3 });
   });
 });

@@ -214,6 +214,29 @@ test("a handshake without end is given up, and the link closed; initialize is no
   expect(clock.pending).toBe(0);
 });
 
+test("a server that never takes the end of the handshake is given up too, and its link closed", async () => {
+  const server = legacyServer();
+  let drop!: () => void;
+  const dropped = new Promise<never>((_, reject) => (drop = () => reject(new Error("closed"))));
+  const { clock, connect } = setUp(server, {
+    dial: async (events) => {
+      const link = await server.dial(events);
+      return {
+        ...link,
+        send: (message, extra) =>
+          "method" in message && message.method === "notifications/initialized"
+            ? dropped
+            : link.send(message, extra),
+        close: () => (drop(), link.close()),
+      };
+    },
+  });
+  const outcome = connect().catch((error: unknown) => error);
+  await clock.pass(30_000);
+  expect(await outcome).toMatchObject({ message: expect.stringContaining("handshake within 30000 ms") });
+  expect([server.open, clock.pending]).toEqual([0, 0]);
+});
+
 test("a dialler that hangs is given up; its link is closed when it comes", async () => {
   const server = legacyServer();
   let comes!: () => void;

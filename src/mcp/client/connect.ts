@@ -73,10 +73,11 @@ async function establish(
   const { namespace, dial, clock, log, clientInfo, probeMs = 3_000 } = options;
   const inbound = new Inbound(namespace, log);
   const wire = await Wire.open({ dial, clock, inbound, cancellation: attempt });
-  // Ends whatever waits: a request that is cancelled one by one would be told to the server.
-  const stop = attempt.onCancel((reason) => wire.peer.close(asError(reason)));
+  // Ends whatever waits, also what is only being sent: a request that is cancelled one by one would be told to the server.
+  const stop = attempt.onCancel((reason) => void wire.close(asError(reason)));
   try {
     const terms = await negotiate({ wire, clientInfo, probe, probeMs });
+    if (attempt.cancelled) throw asError(attempt.reason);
     return new UpstreamConnection({ ...options, wire, terms, inbound });
   } catch (error) {
     await wire.close(asError(error));

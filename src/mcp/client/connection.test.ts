@@ -115,6 +115,27 @@ test("what clients could not read is mended in the list, and one line of the log
   );
 });
 
+test("ever so many tools that are left out are a few lines of the log", async () => {
+  const { connection, log } = await connected(legacyServer(pages(Array(5_000).fill({}))));
+  expect(await connection.listTools()).toEqual([]);
+  expect(log).toHaveBeenCalledTimes(21);
+  expect(log.mock.lastCall?.[1]).toBe('Upstream "fs": 4980 more tools are left out.');
+});
+
+test("a list that is no list any more is refused: too many tools, or pages too long together", async () => {
+  const many = await connected(legacyServer(pages(Array(10_001).fill({}))));
+  expect(await failure(many.connection.listTools())).toMatchObject({
+    message: expect.stringContaining("tools/list has more than 10000 tools"),
+  });
+  let n = 0;
+  const page = () => ({ tools: [tool(`t${n++}`, { title: "x".repeat(4_000_000) })], nextCursor: `${n}` });
+  const long = await connected(legacyServer({ "tools/list": page }));
+  expect(await failure(long.connection.listTools())).toMatchObject({
+    message: expect.stringContaining("tools/list is longer than 33554432 characters"),
+  });
+  expect(n).toBe(9);
+});
+
 test("a list without tools array is an error; a server without tools has none", async () => {
   const wrong = await connected(legacyServer({ "tools/list": () => ({ tools: "many" }) }));
   expect(await failure(wrong.connection.listTools())).toMatchObject({

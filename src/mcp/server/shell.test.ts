@@ -123,6 +123,19 @@ describe("the legacy era", () => {
     expect((await send({ id: 1, method: "tools/list" })).result).toEqual({ tools: [echo] });
   });
 
+  it("tells a tool's output as the session's revision has it: an object, or text", async () => {
+    const answer: Outcome = { type: "result", result: { content: [], structuredContent: [1] } };
+    const { initialize, send } = connect(callerOf(() => answer));
+    await initialize();
+    expect((await send({ id: 1, method: "tools/call", params: { name: "echo" } })).result).toEqual({
+      content: [{ type: "text", text: "[1]" }],
+    });
+    expect((await send({ ...modernCall, id: 2 })).result).toMatchObject({
+      content: [],
+      structuredContent: [1],
+    });
+  });
+
   it("answers an empty list for no tools", async () => {
     const { initialize, send } = connect(callerOf(() => ok(""), []));
     await initialize();

@@ -198,6 +198,17 @@ test("a notification wants no answer, whatever the server says", async () => {
   expect(messages).toEqual([]);
 });
 
+test("a notification that the server never answers does not hold its connection for ever", async () => {
+  let came!: () => void;
+  const there = new Promise<void>((resolve) => (came = resolve));
+  const { link, clock, address } = await serve(() => came());
+  const error = failure(link.send({ jsonrpc: "2.0", method: "notifications/cancelled" }));
+  await there;
+  await clock.pass(10_000);
+  expect((await error).message).toContain(address);
+  expect(clock.pending).toBe(0);
+});
+
 test("a batch in one body is passed on as one", async () => {
   const { link, messages } = await serve((_, response) => json(response, [answer(1), answer(2)]));
   await link.send(request("x"));

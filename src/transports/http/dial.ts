@@ -30,6 +30,8 @@ interface Open extends Requested {
 const lingerMs = 5_000;
 /** How long the end of a session waits for the server. */
 const goodbyeMs = 2_000;
+/** How long the server may take over a message that wants no answer. */
+const noticeMs = 10_000;
 
 /**
  * Reaches a server by Streamable HTTP, of either era (specification 2026-07-28, basic/transports/streamable-http;
@@ -78,6 +80,7 @@ class HttpLink implements Link {
     const id = idOf(message);
     this.#running.add(open);
     if (id !== undefined) this.#open.set(id, open);
+    else this.#endAfter(noticeMs, open.request);
     try {
       await this.#answered(message, open);
     } catch (error) {
@@ -133,8 +136,12 @@ class HttpLink implements Link {
 
   /** Nobody waits for this stream any more: the server may end it properly, but not keep it. */
   #linger(open: Open): void {
-    const timer = this.#clock.timer(() => open.request.destroy(), lingerMs);
-    open.request.on("close", () => timer.stop());
+    this.#endAfter(lingerMs, open.request);
+  }
+
+  #endAfter(ms: number, request: Requested["request"]): void {
+    const timer = this.#clock.timer(() => request.destroy(), ms);
+    request.on("close", () => timer.stop());
   }
 
   /** Ends the legacy session. It is a courtesy: whatever goes wrong, the link is closed. */

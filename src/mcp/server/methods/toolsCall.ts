@@ -13,16 +13,22 @@ export const toolsCall: Method = async (server, request) => {
   if (!isObject(args)) throw invalidParams("tools/call: params.arguments must be an object");
   const operation = { kind: "tools/call", name, arguments: args, meta: request.meta } as const;
   const outcome = await server.caller.call(operation, contextOf(server, request));
-  if (outcome.type === "result") return encodeResult(outcome.result);
+  if (outcome.type === "result") return encodeResult(outcome.result, request.era);
   const error = toRpcError(outcome.error, name, server, request.era);
-  if (error === "result") return encodeResult(ToolResult.error(outcome.error.message));
+  if (error === "result") return encodeResult(ToolResult.error(outcome.error.message), request.era);
   throw error;
 };
 
 /** `metadata` stays here; members that only an upstream knows go on as they came. */
-function encodeResult({ content, structuredContent, isError, _meta, extra }: ToolResult): JsonObject {
+function encodeResult(answer: ToolResult, era: Era): JsonObject {
+  const { content, structuredContent, isError, _meta, extra } = answer;
   const result: JsonObject = extra ? { ...extra, content } : { content };
-  if (structuredContent !== undefined) result["structuredContent"] = structuredContent;
+  if (era === "modern" || isObject(structuredContent)) {
+    if (structuredContent !== undefined) result["structuredContent"] = structuredContent;
+  } else if (structuredContent !== undefined && content.length === 0) {
+    // Before 2026-07-28 it is an object, and clients refuse a result in which it is not.
+    result["content"] = ToolResult.structured(structuredContent).content;
+  }
   if (isError) result["isError"] = true;
   if (_meta) result["_meta"] = _meta;
   return result;
