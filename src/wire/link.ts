@@ -4,6 +4,8 @@ import type { Incoming, JsonRpcMessage, RequestId } from "./jsonrpc.ts";
 export interface LinkEvents {
   /** A message from the other side. */
   message(incoming: Incoming): void;
+  /** What the other side has told of its own accord meanwhile may be lost. */
+  missed?(): void;
   /** The other side is gone. Called once; nothing follows. `error` says why, for a person. */
   closed(error: Error): void;
 }

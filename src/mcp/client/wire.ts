@@ -43,6 +43,7 @@ export class Wire {
     const { promise: gone, resolve: closed } = deferred<Error>();
     const events = {
       message: peer.receive.bind(peer),
+      missed: () => inbound.toolsChanged(),
       closed(error: Error) {
         peer.close(error);
         closed(error);

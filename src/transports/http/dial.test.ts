@@ -39,12 +39,14 @@ async function serve(handle: Handler, options: Partial<DialHttpOptions> = {}) {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const clock = new FakeClock();
   const messages: Incoming[] = [];
+  const told: "missed"[] = [];
   let wake = (): void => {};
   const link = await dialHttp({ url: `${address}?key=secret`, clock, ...options })({
     message(incoming) {
       messages.push(incoming);
       wake();
     },
+    missed: () => void told.push("missed"),
     closed: (error) => expect.unreachable(error.message),
   });
   cleanups.push(
@@ -60,7 +62,7 @@ async function serve(handle: Handler, options: Partial<DialHttpOptions> = {}) {
     while (messages.length < count) await new Promise<void>((resolve) => (wake = resolve));
     return messages;
   };
-  return { link, seen, messages, arrived, clock, address };
+  return { link, seen, messages, told, arrived, clock, address };
 }
 
 const json = (
@@ -447,6 +449,35 @@ test("the server's own stream delivers, and comes back from its last event with 
   expect(await arrived(3)).toMatchObject([{}, { kind: "notification" }, { kind: "notification" }]);
   await link.close();
   expect(clock.pending).toBe(0);
+});
+
+test("what may have been missed is told: the server's stream begins anew, or its session is gone", async () => {
+  for (const [again, missed] of [
+    [200, 1],
+    [404, 1],
+    [503, 0],
+  ] as const) {
+    let gets = 0;
+    let answered!: () => void;
+    const second = new Promise<void>((resolve) => (answered = resolve));
+    const { link, clock, told } = await serve(
+      legacy((one, response) => {
+        if (one.method !== "GET") return response.writeHead(202).end();
+        gets += 1;
+        if (gets === 1) return stream(response).end(": hello\n\n");
+        if (again === 200) stream(response).write(": hello again\n\n", answered);
+        else response.writeHead(again).end(answered);
+      }),
+    );
+    await shakeHands(link);
+    // The pause begins when this side has seen the end, some real moments later.
+    while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.pass(1_000);
+    await second;
+    // By the time of three more answers, the one to GET has been read.
+    for (let n = 0; n < 3; n++) await link.send({ jsonrpc: "2.0", method: "notifications/cancelled" });
+    expect(told).toHaveLength(missed);
+  }
 });
 
 test("a server without a stream of its own is asked once", async () => {

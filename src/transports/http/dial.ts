@@ -66,6 +66,7 @@ class HttpLink implements Link {
       maxBytes: this.#maxBytes,
       headers: () => sessionHeaders(this.#session),
       onMessage: (incoming) => this.#deliver(incoming),
+      onMissed: () => events.missed?.(),
     });
   }
 

@@ -12,6 +12,8 @@ export interface ServerStreamOptions {
   /** Asked for at each try. */
   headers(): HeaderMap;
   onMessage(incoming: Incoming): void;
+  /** What came while there was no stream is lost: it begins anew, or the server does not know the session any more. */
+  onMissed(): void;
 }
 
 /**
@@ -24,6 +26,7 @@ export class ServerStream {
   #requested: Requested | undefined;
   #timer: Timer | undefined;
   #closed = false;
+  #wasOpen = false;
   #failures = 0;
   #retryMs = 0;
   #lastEventId: string | undefined;
@@ -50,7 +53,7 @@ export class ServerStream {
 
   /** Reads one stream to its end; false if there is no use in asking again. */
   async #read(): Promise<boolean> {
-    const { requester, headers, maxBytes, onMessage } = this.#options;
+    const { requester, headers, maxBytes, onMessage, onMissed } = this.#options;
     try {
       this.#requested = requester.start("GET", {
         ...headers(),
@@ -59,11 +62,17 @@ export class ServerStream {
       });
       const response = await this.#requested.response;
       const status = response.statusCode ?? 0;
-      if (status !== 200 || !/^\s*text\/event-stream\b/i.test(response.headers["content-type"] ?? "")) {
+      const isStream =
+        status === 200 && /^\s*text\/event-stream\b/i.test(response.headers["content-type"] ?? "");
+      // From its last event on, the server sends again what was missed.
+      const goesOn = status >= 500 || (isStream && this.#lastEventId !== undefined);
+      if (this.#wasOpen && !goesOn) onMissed();
+      if (!isStream) {
         response.destroy();
         // 405 is the regular "no such stream"; other answers below 500 will not get better either.
         return status >= 500;
       }
+      this.#wasOpen = true;
       await readEvents(response, {
         maxBytes,
         onRetry: (ms) => (this.#retryMs = ms),
