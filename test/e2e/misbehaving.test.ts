@@ -84,7 +84,7 @@ const faults: readonly Fault[] = [
     answer: `${whileListing}its answer to tools/list has no "tools" array`,
   },
   { fault: "lists a name twice, and tools that are none", answer: done },
-  { fault: "lists a tool for which clients refuse the whole list", answer: done },
+  { fault: "lists tools for which clients refuse the whole list", answer: done },
   {
     fault: "speaks no revision that is known",
     ...failedToStart,

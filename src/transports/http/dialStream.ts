@@ -58,7 +58,7 @@ export class ServerStream {
       this.#requested = requester.start("GET", {
         ...headers(),
         accept: "text/event-stream",
-        ...(this.#lastEventId !== undefined && { "last-event-id": this.#lastEventId }),
+        ...(this.#lastEventId !== undefined && { "last-event-id": utf8(this.#lastEventId) }),
       });
       const response = await this.#requested.response;
       const status = response.statusCode ?? 0;
@@ -87,4 +87,9 @@ export class ServerStream {
     }
     return true;
   }
+}
+
+/** Text as a header carries it: in UTF-8 (WHATWG HTML, section 9.2.3). Node takes a character for each byte. */
+function utf8(text: string): string {
+  return Buffer.from(text).toString("latin1");
 }
