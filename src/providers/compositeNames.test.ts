@@ -1,12 +1,9 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test, type TestContext } from "vitest";
-import { root } from "../../test/support/paths.ts";
+import { describe, expect, test } from "vitest";
+import { recordings, type Recording } from "../../test/support/recordings.ts";
 import { FakeProvider, keptLog } from "../../test/support/providers.ts";
 import { exposedName, isNamespace, joinName } from "../core/names.ts";
 import type { ToolProvider } from "../core/provider.ts";
-import type { ToolDefinition } from "../core/tool.ts";
 import { BuiltinToolProvider } from "./builtin.ts";
 import { CompositeToolProvider } from "./composite.ts";
 
@@ -103,45 +100,28 @@ describe("whatever the providers", () => {
 });
 
 describe("the lists of real servers", () => {
-  interface Recorded {
-    readonly namespace: string;
-    readonly tools: readonly ToolDefinition[];
-  }
-
-  async function recorded(context: TestContext): Promise<Recorded[]> {
-    const folder = join(root, "../shared/data/toollists");
-    const files = await readdir(folder).catch(() => context.skip(`${folder} is not here`));
-    const json = files.filter((file) => file.endsWith(".json")).toSorted();
-    return Promise.all(
-      json.map(async (file) => {
-        const { tools } = JSON.parse(await readFile(join(folder, file), "utf8")) as Recorded;
-        return { namespace: file.replace(/\.json$/, ""), tools };
-      }),
-    );
-  }
-
-  const serve = (lists: readonly Recorded[]): CompositeToolProvider =>
+  const serve = (lists: readonly Recording[]): CompositeToolProvider =>
     compositeOf(
-      lists.map(({ namespace, tools }) =>
+      lists.map(({ name: namespace, tools }) =>
         BuiltinToolProvider.of(tools, (name) => `${namespace} ran ${name}`, namespace),
       ),
     );
 
-  test("are listed whole, with valid unique names and all else unchanged", async (context) => {
-    const lists = await recorded(context);
+  test("are listed whole, with valid unique names and all else unchanged", async ({ skip }) => {
+    const lists = recordings(skip);
     const items = await serve(lists).items();
     expect(items).toHaveLength(1_461);
     expect(new Set(items.map((item) => item.definition.name)).size).toBe(1_461);
     for (const item of items) expect(item.definition.name).toMatch(clientsTake);
     // None of them needs a safe name, so nothing but the name differs.
-    const originals = lists.flatMap(({ namespace, tools }) =>
+    const originals = lists.flatMap(({ name: namespace, tools }) =>
       tools.map((tool) => ({ ...tool, name: joinName(namespace, tool.name) })),
     );
     expect(items.map((item) => item.definition)).toEqual(originals);
   });
 
-  test("lead back from each listed and each canonical name to exactly that tool", async (context) => {
-    const lists = await recorded(context);
+  test("lead back from each listed and each canonical name to exactly that tool", async ({ skip }) => {
+    const lists = recordings(skip);
     const composite = serve(lists);
     const unread = serve(lists);
     for (const item of await composite.items()) {
@@ -155,8 +135,8 @@ describe("the lists of real servers", () => {
     }
   });
 
-  test("are the same bytes each time they are listed, and from each new composite", async (context) => {
-    const lists = await recorded(context);
+  test("are the same bytes each time they are listed, and from each new composite", async ({ skip }) => {
+    const lists = recordings(skip);
     const composite = serve(lists);
     const once = JSON.stringify(await composite.listTools());
     expect(JSON.stringify(await composite.listTools())).toBe(once);

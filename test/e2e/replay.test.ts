@@ -1,37 +1,27 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { fixturePath, test } from "../support/fixtures.ts";
-import { root } from "../support/paths.ts";
 import { waitUntil } from "../support/processes.ts";
 import { http, modernPost, openSession } from "../support/rawHttp.ts";
+import { recordings, type Recording } from "../support/recordings.ts";
 import type { RunningToolgate } from "../support/toolgate.ts";
 import type { Skip } from "../support/tools.ts";
 
 // What 36 real servers listed, all behind one gateway. The recordings are not part of the repository.
 
-const folder = join(root, "../shared/data/toollists");
-
-interface Recording {
+interface Replayed extends Recording {
   readonly key: string;
-  readonly file: string;
-  readonly tools: readonly JsonObject[];
 }
 
-function recordings(skip: Skip): Recording[] {
-  if (!existsSync(folder)) return skip(`the recordings are missing: there is no ${folder}`);
-  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
-  return files.toSorted().map((name, at) => {
-    const file = join(folder, name);
-    const recorded = JSON.parse(readFileSync(file, "utf8")) as Pick<Recording, "tools">;
-    // Every other key makes most names longer than clients take.
-    const key = name.replace(".json", at % 2 === 0 ? "" : "-has-a-key-so-long-that-few-names-fit-behind-it");
-    return { key, file, tools: recorded.tools };
-  });
+/** Every other key makes most names longer than clients take. */
+function replayed(skip: Skip): Replayed[] {
+  return recordings(skip).map((recording, at) => ({
+    ...recording,
+    key: recording.name + (at % 2 === 0 ? "" : "-has-a-key-so-long-that-few-names-fit-behind-it"),
+  }));
 }
 
-const configOf = (all: readonly Recording[]) => ({
+const configOf = (all: readonly Replayed[]) => ({
   mcpServers: Object.fromEntries(
     all.map(({ key, file }) => [
       key,
@@ -49,7 +39,7 @@ test("1,461 tools of 36 servers keep all but their names, which every client tak
   start,
   skip,
 }) => {
-  const all = recordings(skip);
+  const all = replayed(skip);
   const toolgate = await start(["serve", "--http", "0"], { config: configOf(all) });
   await allReady(toolgate, 36);
   const { json } = await http(toolgate, modernPost("tools/list"));
@@ -63,7 +53,7 @@ test("1,461 tools of 36 servers keep all but their names, which every client tak
 });
 
 test("1,461 calls by exposed name reach their server under the tool's own name", async ({ start, skip }) => {
-  const all = recordings(skip);
+  const all = replayed(skip);
   const toolgate = await start(["serve", "--http", "0"], { config: configOf(all) });
   await allReady(toolgate, 36);
   const { json } = await http(toolgate, modernPost("tools/list"));
@@ -89,7 +79,7 @@ test("1,461 calls by exposed name reach their server under the tool's own name",
 });
 
 test("two runs answer tools/list with the same bytes, in both eras", async ({ start, skip }) => {
-  const config = configOf(recordings(skip));
+  const config = configOf(replayed(skip));
   const list = async (): Promise<string[]> => {
     const toolgate = await start(["serve", "--http", "0"], { config });
     await allReady(toolgate, 36);

@@ -1,8 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { root } from "../../../test/support/paths.ts";
+import { recordings } from "../../../test/support/recordings.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { mendDefinition } from "./mendDefinition.ts";
 
@@ -169,17 +167,8 @@ describe("any definition", () => {
   });
 });
 
-test("no recorded definition of a real server is changed", async (context) => {
-  const folder = join(root, "../shared/data/toollists");
-  const names = await readdir(folder).catch(() => context.skip(`${folder} is not here`));
-  const files = names.filter((name) => name.endsWith(".json"));
-  const lists = await Promise.all(
-    files.map(async (file) => {
-      const { tools } = JSON.parse(await readFile(join(folder, file), "utf8")) as { tools: JsonObject[] };
-      return tools;
-    }),
-  );
-  const definitions = lists.flat();
+test("no recorded definition of a real server is changed", ({ skip }) => {
+  const definitions = recordings(skip).flatMap((one) => one.tools);
   expect(definitions.length).toBeGreaterThan(1_000);
   const changed = definitions.filter((tool) => {
     const result = mendDefinition(tool);
