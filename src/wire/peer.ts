@@ -146,13 +146,18 @@ export class Peer {
         : this.#options.clock.timer(() => {
             this.#withdraw(id, new TimeoutError(`no answer within ${timeoutMs} ms`), "timed out");
           }, timeoutMs);
-    const pending: Pending = { settle: () => settle(), resolve, reject, timer, onProgress };
-    const settle = (): void => {
-      stopListening?.();
-      timer?.stop();
-      this.#pending.delete(id);
-      // A Map's old tables may keep the entry for long: it must not keep the answer.
-      pending.resolve = pending.reject = () => {};
+    const pending: Pending = {
+      settle: () => {
+        stopListening?.();
+        timer?.stop();
+        this.#pending.delete(id);
+        // A Map's old tables may keep the entry for long: it must not keep the answer.
+        pending.resolve = pending.reject = () => {};
+      },
+      resolve,
+      reject,
+      timer,
+      onProgress,
     };
     this.#pending.set(id, pending);
   }
