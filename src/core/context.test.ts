@@ -11,7 +11,8 @@ test("an empty one says what is not known, and is the local user's", () => {
   const ctx = new ToolContext();
   expect([ctx.agentId, ctx.sessionKey]).toEqual(["", ""]);
   expect([ctx.workspacePath, ctx.sandbox, ctx.approvals, ctx.client]).toEqual(Array(4).fill(undefined));
-  expect(ctx.metadata).toEqual({});
+  expect([ctx.answers, ctx.logLevel]).toEqual([undefined, undefined]);
+  expect([ctx.metadata, ctx.meta, ctx.clientCapabilities]).toEqual([{}, {}, {}]);
   expect(ctx.principal).toBe(localPrincipal);
   expect(ctx.cancellation.cancelled).toBe(false);
   expect(ctx.signal).toBe(ctx.cancellation.signal);
@@ -27,6 +28,10 @@ test("what it was made with can be read", () => {
     metadata: { a: 1 },
     principal: { id: "ada" },
     client: { name: "client", version: "1" },
+    clientCapabilities: { roots: {} },
+    answers: { responses: { a: {} } },
+    meta: { "example.com/k": 1 },
+    logLevel: "error" as const,
     cancellation: new Cancellation(),
   };
   expect(new ToolContext(init)).toMatchObject(init);
@@ -49,6 +54,24 @@ describe("a copy", () => {
     expect(ctx.metadata).toEqual({ a: 1, b: 1 });
   });
 
+  test("keeps what the client said, and can be without its answers", () => {
+    const answers = { responses: {}, requestState: "s" };
+    const ctx = new ToolContext({
+      answers,
+      meta: { k: 1 },
+      logLevel: "info",
+      clientCapabilities: { roots: {} },
+    });
+    expect(ctx.with({ agentId: "a" })).toMatchObject({
+      answers,
+      meta: { k: 1 },
+      logLevel: "info",
+      clientCapabilities: { roots: {} },
+    });
+    expect(ctx.with({ answers: undefined }).with({ agentId: "a" }).answers).toBeUndefined();
+    expect(ctx.answers).toBe(answers);
+  });
+
   test("can have a cancellation of its own", () => {
     const ctx = new ToolContext();
     const copy = ctx.with({ cancellation: ctx.cancellation.child() });
@@ -68,6 +91,13 @@ describe("a copy", () => {
     await expect(copy.ask(question)).resolves.toEqual({ action: "accept" });
     expect(onAsk).toHaveBeenCalledExactlyOnceWith(question);
   });
+});
+
+test("a copy lets go of the connection where the original does, and where none can it does nothing", () => {
+  const onCloseStream = vi.fn<() => void>();
+  new ToolContext({ onCloseStream }).withMetadata({}).closeStream();
+  expect(onCloseStream).toHaveBeenCalledTimes(1);
+  expect(() => new ToolContext().closeStream()).not.toThrow();
 });
 
 test("a log entry has a logger only where one is named", () => {

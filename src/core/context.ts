@@ -1,7 +1,7 @@
 import { Cancellation } from "./cancellation.ts";
 import type { ApprovalHandler, LogLevel, SandboxConfig } from "./effects.ts";
 import { ToolError } from "./errors.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, Meta } from "./json.ts";
 import { localPrincipal, type ClientInfo, type Principal } from "./principal.ts";
 
 /** How far a call has come. `progress` must grow from one report to the next; `total` may be unknown. */
@@ -24,6 +24,14 @@ export interface InputRequest {
   readonly params: JsonObject;
 }
 
+/** What a client answers to what an earlier try of the same operation asked (specification 2026-07-28, basic/patterns/mrtr). */
+export interface Answers {
+  /** By the keys of the questions. */
+  readonly responses: JsonObject;
+  /** The asker's own, as it gave it. */
+  readonly requestState?: string;
+}
+
 export interface ToolContextInit {
   /** The agent that calls; "" where the door does not know one. */
   readonly agentId?: string;
@@ -36,10 +44,19 @@ export interface ToolContextInit {
   readonly metadata?: JsonObject;
   readonly principal?: Principal;
   readonly client?: ClientInfo;
+  /** MCP's `ClientCapabilities`: what may be asked of the client. */
+  readonly clientCapabilities?: JsonObject;
+  /** Of this operation alone: `undefined` takes away those of the base. */
+  readonly answers?: Answers | undefined;
+  /** What the client attached to its request, without the protocol's own keys: it travels on to upstreams. */
+  readonly meta?: Meta;
+  /** The least severe level that the client wants; absent where it wants no logs. */
+  readonly logLevel?: LogLevel;
   readonly cancellation?: Cancellation;
   readonly onProgress?: (progress: Progress) => void;
   readonly onLog?: (entry: LogEntry) => void;
   readonly onAsk?: (request: InputRequest) => Promise<JsonObject>;
+  readonly onCloseStream?: () => void;
 }
 
 /** All that a call knows of who makes it and where. Immutable: the `with...` methods return copies. */
@@ -87,6 +104,24 @@ export class ToolContext {
     return this.#init.client ?? this.#base?.client;
   }
 
+  /** Empty where the client, or the door, can answer nothing. */
+  get clientCapabilities(): Readonly<JsonObject> {
+    return this.#init.clientCapabilities ?? this.#base?.clientCapabilities ?? {};
+  }
+
+  /** Present where the client tries again with answers. */
+  get answers(): Answers | undefined {
+    return "answers" in this.#init ? this.#init.answers : this.#base?.answers;
+  }
+
+  get meta(): Readonly<Meta> {
+    return this.#init.meta ?? this.#base?.meta ?? {};
+  }
+
+  get logLevel(): LogLevel | undefined {
+    return this.#init.logLevel ?? this.#base?.logLevel;
+  }
+
   /** Aborted when the caller cancels, goes away, or the call's time is up. */
   get signal(): AbortSignal {
     return this.cancellation.signal;
@@ -114,6 +149,16 @@ export class ToolContext {
     return Promise.reject(
       new ToolError("Unsupported", `This door cannot ask the client for ${request.method}.`),
     );
+  }
+
+  /**
+   * Lets go of the client's connection while the call goes on: a client that can (revision 2025-11-25 over HTTP)
+   * comes back for the answer. Elsewhere it does nothing.
+   */
+  closeStream(): void {
+    const { onCloseStream } = this.#init;
+    if (onCloseStream) onCloseStream();
+    else this.#base?.closeStream();
   }
 
   with(changes: ToolContextInit): ToolContext {

@@ -13,6 +13,8 @@ test("the table of codes is what doors and guards rely on: changing it is a deli
     Unavailable: { as: "result" },
     Unsupported: { as: "result" },
     TooManyRequests: { as: "error" },
+    MissingClientCapability: { as: "error" },
+    ClientRefused: { as: "result" },
     Cancelled: { as: "error" },
     UpstreamError: { as: "error" },
   });

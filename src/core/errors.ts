@@ -24,6 +24,10 @@ export const toolErrorCodes = {
   Unsupported: { as: "result" },
   /** The caller has too many calls in flight. */
   TooManyRequests: { as: "error" },
+  /** It needs something of the client that the client did not declare; `data.requiredCapabilities` says what. */
+  MissingClientCapability: { as: "error" },
+  /** The client answered a question with an error; `data.error` is that error. */
+  ClientRefused: { as: "result" },
   /** The caller cancelled. Nobody waits for an answer. */
   Cancelled: { as: "error" },
   /** An upstream answered with a protocol error of its own; `data.error` is that error. */

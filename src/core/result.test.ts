@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ToolResult } from "./result.ts";
+import { isInputRequired, isToolResult, ToolResult, type OperationResult } from "./result.ts";
 
 test("a success is one text block and says nothing of errors", () => {
   expect(ToolResult.success("done")).toStrictEqual({ content: [{ type: "text", text: "done" }] });
@@ -38,4 +38,16 @@ test("the text of a result is that of its text blocks, one a line", () => {
   };
   expect(ToolResult.text(result)).toBe("one\ntwo");
   expect(ToolResult.text({ content: [] })).toBe("");
+});
+
+test.each<[string, OperationResult, boolean, boolean]>([
+  ["a tool's answer", { content: [] }, true, false],
+  ["a result in MCP's own form", { type: "raw", value: { content: [] } }, false, false],
+  ["a question", { type: "input_required", requestState: "s" }, false, true],
+])("%s is told from the others", (_what, result, isTool, isQuestion) => {
+  expect([isToolResult(result), isInputRequired(result)]).toEqual([isTool, isQuestion]);
+});
+
+test.each([{}, { type: "object" }, { type: undefined }])("%j asks nothing of the client", (result) => {
+  expect(isInputRequired(result)).toBe(false);
 });

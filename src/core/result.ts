@@ -1,4 +1,5 @@
 import type { ContentBlock } from "./content.ts";
+import type { InputRequest } from "./context.ts";
 import type { JsonObject, Meta } from "./json.ts";
 
 /** What a tool answered. "The tool failed" is a result with `isError`; "the call failed" is a `ToolError`. */
@@ -15,8 +16,30 @@ export interface ToolResult {
   readonly extra?: JsonObject;
 }
 
+/** A result in MCP's own form, sent on as it is: of a resource, a prompt, a completion, or of an extension's type. */
+export interface RawResult {
+  readonly type: "raw";
+  readonly value: JsonObject;
+}
+
+/**
+ * The client must answer first; it then tries the same again with `answers` (specification 2026-07-28,
+ * basic/patterns/mrtr). At least one of the two members is there. A client of an older revision is asked directly.
+ */
+export interface InputRequired {
+  readonly type: "input_required";
+  /** Questions by keys of the asker's own. */
+  readonly inputRequests?: Readonly<Record<string, InputRequest>>;
+  /** The asker's own; it comes back unread and unchanged. */
+  readonly requestState?: string;
+  readonly _meta?: Meta;
+}
+
+/** What any operation may answer. `content` is in a `ToolResult` only. */
+export type OperationResult = ToolResult | RawResult | InputRequired;
+
 /** What `execute` may return: a plain string is a success with one text block. */
-export type ToolOutput = ToolResult | string;
+export type ToolOutput = OperationResult | string;
 
 const success = (text: string): ToolResult => ({ content: [{ type: "text", text }] });
 
@@ -32,9 +55,20 @@ const withMetadata = (result: ToolResult, metadata: JsonObject): ToolResult => (
   metadata: { ...result.metadata, ...metadata },
 });
 
-/** All text blocks of a result, joined by newlines. */
-const text = (result: ToolResult): string =>
-  result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+/** All text blocks of a tool's result, joined by newlines; of any other result "". */
+const text = (result: OperationResult): string =>
+  isToolResult(result)
+    ? result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
+    : "";
+
+/** True for a tool's answer; false for a result in MCP's own form and for questions. */
+export function isToolResult(result: OperationResult): result is ToolResult {
+  return "content" in result;
+}
+
+export function isInputRequired(result: object): result is InputRequired {
+  return "type" in result && result.type === "input_required";
+}
 
 /** Makes results. */
 export const ToolResult = { success, error, structured, withMetadata, text };

@@ -3,7 +3,7 @@ import { Cancellation } from "../core/cancellation.ts";
 import { ToolContext } from "../core/context.ts";
 import type { Next } from "../core/operation.ts";
 import { ToolResult } from "../core/result.ts";
-import { resolvedOperation } from "../../test/support/operation.ts";
+import { question, resolvedOperation, toolResult } from "../../test/support/operation.ts";
 import { concurrency, type ConcurrencyOptions } from "./concurrency.ts";
 
 const operation = resolvedOperation();
@@ -14,12 +14,12 @@ const as = (id: string, cancellation = new Cancellation()): ToolContext =>
 function guarded(options: ConcurrencyOptions) {
   const guard = concurrency(options);
   const running: { name: string; done: (result: ToolResult) => void; fail: (error: Error) => void }[] = [];
-  const call = (name: string, ctx = as("a")): Promise<ToolResult> => {
+  const call = async (name: string, ctx = as("a")): Promise<ToolResult> => {
     const next: Next = () =>
       new Promise((done, fail) => {
         running.push({ name, done, fail });
       });
-    return guard.call!(operation, ctx, next);
+    return toolResult(await guard.call!(operation, ctx, next));
   };
   const end = (name: string): void => {
     const [one] = running.splice(
@@ -77,6 +77,18 @@ test("a call that fails gives its place back", async () => {
   await expect(first).rejects.toThrow("broken");
   end("2");
   await expect(second).resolves.toBeDefined();
+});
+
+test("a question is not counted: its call has a place already", async () => {
+  const guard = concurrency({ running: 1, waiting: 0 });
+  const answer = { type: "raw", value: { action: "accept" } } as const;
+  const result = await guard.call!(operation, as("a"), async () => {
+    const next: Next = async () => answer;
+    expect(await guard.call!(question(), as("a"), next)).toBe(answer);
+    await expect(guard.call!(operation, as("a"), next)).rejects.toMatchObject({ code: "TooManyRequests" });
+    return ToolResult.success("asked");
+  });
+  expect(toolResult(result)).toEqual(ToolResult.success("asked"));
 });
 
 describe("a waiting call that is cancelled", () => {

@@ -1,4 +1,4 @@
-import type { Middleware } from "../core/operation.ts";
+import { isQuestion, type Middleware } from "../core/operation.ts";
 import { Lanes } from "./lanes.ts";
 
 export interface ConcurrencyOptions {
@@ -17,6 +17,8 @@ export function concurrency({ running = 256, waiting = 4096 }: ConcurrencyOption
   return {
     name: "concurrency",
     async call(operation, ctx, next) {
+      // Its call has a place already.
+      if (isQuestion(operation)) return next(operation, ctx);
       const { id } = ctx.principal;
       const turn = lanes.enter(id, ctx.cancellation);
       if (turn) await turn;

@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import type { ContentBlock } from "../core/content.ts";
 import { ToolError } from "../core/errors.ts";
 import { ToolContext } from "../core/context.ts";
-import { ToolResult } from "../core/result.ts";
-import { resolvedOperation } from "../../test/support/operation.ts";
+import { ToolResult, type OperationResult } from "../core/result.ts";
+import { question, resolvedOperation, toolResult } from "../../test/support/operation.ts";
 import { resultSize, type ResultSizeOptions } from "./resultSize.ts";
 
-const bound = (result: ToolResult, options?: ResultSizeOptions): Promise<ToolResult> =>
-  resultSize(options).call!(resolvedOperation(), new ToolContext(), () => Promise.resolve(result));
+const bound = async (result: ToolResult, options?: ResultSizeOptions): Promise<ToolResult> =>
+  toolResult(
+    await resultSize(options).call!(resolvedOperation(), new ToolContext(), () => Promise.resolve(result)),
+  );
 
 const image = (bytes: number): ContentBlock => ({
   type: "image",
@@ -61,6 +63,25 @@ describe("over maxBytes", () => {
   test("what stays inside does not count", async () => {
     const result = ToolResult.withMetadata(ToolResult.success("a"), { trace: "a".repeat(2_000) });
     expect(await bound(result, { maxBytes: 1_000 })).toBe(result);
+  });
+});
+
+describe("what is no tool's answer", () => {
+  const answer = (result: OperationResult, options: ResultSizeOptions) =>
+    resultSize(options).call!(question(), new ToolContext(), async () => result);
+  const large: OperationResult[] = [
+    { type: "raw", value: { contents: [{ uri: "x://a", text: "a".repeat(900) }] } },
+    { type: "input_required", requestState: "a".repeat(900) },
+  ];
+
+  test.each(large)("is never cut: %j", async (result) => {
+    expect(await answer(result, { maxBytes: 1_000, textBytes: 300 })).toBe(result);
+  });
+
+  test.each(large)("is bounded by maxBytes: %j", async (result) => {
+    await expect(answer(result, { maxBytes: 900 })).rejects.toThrow(
+      /^The answer of elicitation\/create is 9\d\d bytes, which is more than the limit of 900 bytes/,
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import type { ContentBlock } from "../core/content.ts";
 import type { Middleware } from "../core/operation.ts";
 import { ToolError } from "../core/errors.ts";
-import type { ToolResult } from "../core/result.ts";
+import { isToolResult, type ToolResult } from "../core/result.ts";
 import { jsonBytes, mayExceed } from "./byteSize.ts";
 import { cutText, minCutBytes, textSize } from "./cutText.ts";
 
@@ -15,7 +15,7 @@ export interface ResultSizeOptions {
   readonly textBytes?: number;
 }
 
-/** Bounds what a tool may answer. Text counts as UTF-8, anything else as its JSON. Throws `ToolError` `ResultTooLarge`. */
+/** Bounds what a tool, a resource, a prompt or a client may answer. Text counts as UTF-8, anything else as its JSON. Throws `ToolError` `ResultTooLarge`. */
 export function resultSize({
   maxBytes = 16 * 1024 * 1024,
   textBytes = maxBytes,
@@ -27,7 +27,10 @@ export function resultSize({
     async call(operation, ctx, next) {
       const result = await next(operation, ctx);
       if (!mayExceed(result, Math.min(maxBytes, textBytes))) return result;
-      return bounded(result, operation.name, { maxBytes, textBytes });
+      if (isToolResult(result)) return bounded(result, operation.name, { maxBytes, textBytes });
+      const size = jsonBytes(result);
+      if (size > maxBytes) throw tooLarge(`The answer of ${operation.name}`, size, maxBytes);
+      return result;
     },
   };
 }

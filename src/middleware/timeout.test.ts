@@ -5,7 +5,12 @@ import type { JsonObject } from "../core/json.ts";
 import type { Next } from "../core/operation.ts";
 import { ToolResult } from "../core/result.ts";
 import { FakeClock } from "../../test/support/fakeClock.ts";
-import { resolvedOperation, unresolvedOperation } from "../../test/support/operation.ts";
+import {
+  question as questionOf,
+  resolvedOperation,
+  toolResult,
+  unresolvedOperation,
+} from "../../test/support/operation.ts";
 import { timeout, type TimeoutOptions } from "./timeout.ts";
 
 const second = 1_000;
@@ -38,7 +43,9 @@ function start(
     });
   };
   const operation = resolvedOperation({ facts: timeoutMs === undefined ? {} : { timeoutMs } });
-  const answer = timeout({ clock, ...options }).call!(operation, new ToolContext(init), next);
+  const answer = timeout({ clock, ...options }).call!(operation, new ToolContext(init), next).then(
+    toolResult,
+  );
   // A test that expects a rejection does so itself; until then it is not unhandled.
   answer.catch(() => {});
   return { ctx: toolCtx!, answer, done, fail };
@@ -148,6 +155,15 @@ test("a name that nothing has is timed as well", async () => {
   );
   clock.advance(60 * second);
   await expect(answer).rejects.toThrow("files__gone did not answer");
+});
+
+test("a question has no time-out of its own, and its context is its call's", async () => {
+  const ctx = new ToolContext();
+  const operation = questionOf();
+  const next = vi.fn<Next>(async () => ({ type: "raw", value: {} }));
+  expect(await timeout({ clock }).call!(operation, ctx, next)).toEqual({ type: "raw", value: {} });
+  expect(next).toHaveBeenCalledExactlyOnceWith(operation, ctx);
+  expect(clock.pending).toBe(0);
 });
 
 describe("progress", () => {

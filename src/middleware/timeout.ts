@@ -3,8 +3,8 @@ import type { InputRequest, Progress, ToolContext } from "../core/context.ts";
 import type { Clock } from "../core/effects.ts";
 import { ToolError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { Middleware, Next, ResolvedOperation } from "../core/operation.ts";
-import type { ToolResult } from "../core/result.ts";
+import { isQuestion, type Middleware, type Next, type ResolvedOperation } from "../core/operation.ts";
+import type { OperationResult } from "../core/result.ts";
 import { Deadlines, type Due } from "./deadlines.ts";
 
 export interface TimeoutOptions {
@@ -25,6 +25,8 @@ export function timeout({ clock, defaultMs = 60_000, maxMs = 600_000 }: TimeoutO
   return {
     name: "timeout",
     async call(operation, ctx, next) {
+      // A question pauses the clock of the call that asks it; how long a person may think is the door's business.
+      if (isQuestion(operation)) return next(operation, ctx);
       if (ctx.cancellation.cancelled) throw cancelled(operation);
       const idleMs = operation.item?.facts.timeoutMs ?? defaultMs;
       const limits = { idleMs, totalMs: Math.max(maxMs, idleMs) };
@@ -79,7 +81,7 @@ class TimedCall implements Due {
     this.#cancellation.cancel(error);
   }
 
-  async run(next: Next): Promise<ToolResult> {
+  async run(next: Next): Promise<OperationResult> {
     const ctx = this.#ctx.with({
       cancellation: this.#cancellation,
       onProgress: (progress) => this.#progress(progress),

@@ -5,7 +5,7 @@ import type { Check, Validator } from "../core/effects.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Next, ResolvedOperation } from "../core/operation.ts";
 import { ToolResult } from "../core/result.ts";
-import { resolvedOperation, unresolvedOperation } from "../../test/support/operation.ts";
+import { resolvedOperation, toolResult, unresolvedOperation } from "../../test/support/operation.ts";
 import { validate } from "./validate.ts";
 
 /** A validator whose verdicts the test writes down beside the schemas. */
@@ -31,8 +31,8 @@ const fails: Check = () => ({
 
 const done: ToolResult = { content: [{ type: "text", text: "done" }], structuredContent: { a: 1 } };
 const next = vi.fn<Next>();
-const run = (operation: ResolvedOperation): Promise<ToolResult> =>
-  validate({ validator }).call!(operation, new ToolContext(), next);
+const run = async (operation: ResolvedOperation): Promise<ToolResult> =>
+  toolResult(await validate({ validator }).call!(operation, new ToolContext(), next));
 
 beforeEach(() => {
   compile.mockClear();
@@ -133,11 +133,32 @@ test("a name that nothing has goes on", async () => {
   expect(next.mock.calls[0]![0]).toBe(operation);
 });
 
+describe("what is no tool's call", () => {
+  test.each(["prompts/get", "resources/read", "completion/complete", "elicitation/create"] as const)(
+    "goes on unread, also where a tool's item comes with it: %s",
+    async (kind) => {
+      const operation = { ...resolvedOperation({ definition: { inputSchema: schemaOf(fails) } }), kind };
+      await run(operation);
+      expect(next.mock.calls[0]![0]).toBe(operation);
+      expect(compile).not.toHaveBeenCalled();
+    },
+  );
+
+  test("nor a tool's answer is not checked against the output schema", async () => {
+    const asked = { type: "input_required", requestState: "s" } as const;
+    next.mockResolvedValue(asked);
+    const operation = resolvedOperation({
+      definition: { inputSchema: schemaOf(passes), outputSchema: schemaOf(fails) },
+    });
+    expect(await validate({ validator }).call!(operation, new ToolContext(), next)).toBe(asked);
+  });
+});
+
 describe("schemas", () => {
   test("are compiled once, on the first call, also when the definition around them is new", async () => {
     const guard = validate({ validator });
     const definition = { inputSchema: schemaOf(passes), outputSchema: schemaOf(passes) };
-    const call = (): Promise<ToolResult> =>
+    const call = () =>
       guard.call!(resolvedOperation({ definition: { ...definition } }), new ToolContext(), next);
     expect(compile).not.toHaveBeenCalled();
     await call();
@@ -153,7 +174,7 @@ describe("schemas", () => {
       });
       const guard = validate({ validator });
       const operation = resolvedOperation({ facts: { validation } });
-      const call = (): Promise<ToolResult> => guard.call!(operation, new ToolContext(), next);
+      const call = () => guard.call!(operation, new ToolContext(), next);
       const failure = {
         code: "ExecutionFailed",
         message: "files__read: its input schema cannot be used: it is nested more than 64 levels deep.",

@@ -2,8 +2,8 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Check, Issue, Validation, Validator } from "../core/effects.ts";
 import { ToolError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { Item, Middleware } from "../core/operation.ts";
-import type { ToolResult } from "../core/result.ts";
+import type { Middleware, ToolItem } from "../core/operation.ts";
+import { isToolResult, type ToolResult } from "../core/result.ts";
 
 const maxListed = 10;
 
@@ -21,7 +21,8 @@ export function validate({ validator }: { validator: Validator }): Middleware {
       // In what the caller reads, a tool has the name that the caller used.
       const { item, name } = operation;
       const mode = item?.facts.validation ?? "local";
-      if (!item || mode === "upstream") return next(operation, ctx);
+      if (operation.kind !== "tools/call" || item?.kind !== "tool" || mode === "upstream")
+        return next(operation, ctx);
       const input = checks.input(item, name);
       const output = mode === "local" ? checks.output(item, name) : undefined;
       const checked = await input(operation.arguments);
@@ -31,15 +32,15 @@ export function validate({ validator }: { validator: Validator }): Middleware {
         unchanged ? operation : { ...operation, arguments: checked.value as JsonObject },
         ctx,
       );
-      return output && !result.isError ? conforming(result, output, name) : result;
+      return output && isToolResult(result) && !result.isError ? conforming(result, output, name) : result;
     },
   };
 }
 
 /** Finds the checks of an item; each schema is compiled once, for as long as somebody holds the schema. */
 function checksBy(validator: Validator): {
-  input(item: Item, name: string): Check;
-  output(item: Item, name: string): Check | undefined;
+  input(item: ToolItem, name: string): Check;
+  output(item: ToolItem, name: string): Check | undefined;
 } {
   const standard = once((schema: StandardSchemaV1) => validator.standard(schema));
   const trusted = once((schema: JsonObject) => validator.compile(schema, { trusted: true }));

@@ -16,6 +16,7 @@ import { createCaller } from "../runtime/call.ts";
 import { ToolRegistry } from "../runtime/registry.ts";
 import { BuiltinToolProvider } from "./builtin.ts";
 import { CompositeToolProvider } from "./composite.ts";
+import { exposedNameOf } from "./shelf.ts";
 import { toolProviderContract } from "./toolProvider.contract.ts";
 
 const ctx = new ToolContext();
@@ -144,7 +145,7 @@ describe("a prefixed name", () => {
     const fs = new FakeProvider("fs", ["zz__read", "read"]);
     const unlisted = FakeProvider.unlisted("u", ["zz__read"]);
     const { composite } = compositeOf(unlisted, fs);
-    expect(composite.resolve("zz__read")).toBeUndefined();
+    expect(composite.resolve(callOf("zz__read"))).toBeUndefined();
     expect(await failure(call(composite, "zz__read"))).toBe("NotFound");
     expect([fs.lists, unlisted.lists, ...fs.called, ...unlisted.called]).toEqual([0, 0]);
   });
@@ -160,7 +161,7 @@ describe("a prefixed name", () => {
     const away = new FakeProvider("away", ["x"]);
     away.listFailure = unavailable("away");
     const { composite } = compositeOf(away);
-    await expect(composite.resolve("away__x")).rejects.toBe(away.listFailure);
+    await expect(composite.resolve(callOf("away__x"))).rejects.toBe(away.listFailure);
     expect(await failure(call(composite, "away__x"))).toBe("Unavailable");
   });
 
@@ -173,7 +174,7 @@ describe("a prefixed name", () => {
   test("is resolved to where it lives", async () => {
     const fs = new FakeProvider("fs", ["read"]);
     fs.factsOf = () => ({ timeoutMs: 7 });
-    expect(await compositeOf(fs).composite.resolve("fs__read")).toEqual({
+    expect(await compositeOf(fs).composite.resolve(callOf("fs__read"))).toEqual({
       kind: "tool",
       provider: fs,
       name: "read",
@@ -192,8 +193,8 @@ describe("a name without a namespace", () => {
       new FakeProvider("c", ["read"]),
     ];
     const { composite } = compositeOf(a, b, c);
-    expect((await composite.resolve("read"))?.canonicalName).toBe("b__read");
-    expect(await composite.resolve("write")).toBeUndefined();
+    expect((await composite.resolve(callOf("read")))?.canonicalName).toBe("b__read");
+    expect(await composite.resolve(callOf("write"))).toBeUndefined();
     expect([a, b, c].flatMap((provider) => provider.called)).toEqual([]);
     expect(await call(composite, "read")).toBe("b:read");
     expect([a, b, c].map((provider) => provider.called)).toEqual([[], ["read"], []]);
@@ -225,7 +226,7 @@ describe("a name without a namespace", () => {
       new FakeProvider("b", ["read"]),
     ];
     const { composite } = compositeOf(u, a, v, b);
-    await composite.resolve("read");
+    await composite.resolve(callOf("read"));
     expect(u.called).toEqual([]);
     expect(await call(composite, "read")).toBe("b:read");
     expect([u, a, v, b].map((provider) => provider.called)).toEqual([["read"], [], ["read"], ["read"]]);
@@ -283,12 +284,12 @@ describe("a name that clients would refuse", () => {
 
   test.each(cases)("for %s is made safe, and leads back", async (_what, own) => {
     const { composite } = compositeOf(new FakeProvider("fs", ["plain", own]));
-    const item = (await composite.items())[1]!;
-    const { name, _meta } = item.definition;
+    const item = (await composite.items("tool"))[1]!;
+    const name = exposedNameOf(item);
     expect(name).toMatch(/^fs__[a-zA-Z0-9_-]{1,60}$/);
     expect(name).toMatch(/_[0-9a-f]{8}$/);
     expect(name).toBe(exposedName(`fs__${own}`));
-    expect(_meta).toEqual({ "dev.toolgate/originalName": own });
+    expect(item.definition["_meta"]).toEqual({ "dev.toolgate/originalName": own });
     expect(item).toMatchObject({ name: own, canonicalName: `fs__${own}` });
     for (const said of [name, `fs__${own}`, own]) {
       expect(await call(composite, said)).toBe(`fs:${own}`);
@@ -339,7 +340,7 @@ describe("a name that clients would refuse", () => {
     const impostor = new FakeProvider("a", [cut]);
     const { composite } = compositeOf(impostor, new FakeProvider(long, ["read"]));
     expect(await call(composite, cut)).toBe(`${long}:read`);
-    await composite.items();
+    await composite.items("tool");
     expect(await call(composite, cut)).toBe(`${long}:read`);
     expect(impostor.called).toEqual([]);
   });
@@ -354,7 +355,7 @@ describe("a name that clients would refuse", () => {
     expect(await call(composite, cut)).toBe(`${short}_more:read`);
     expect(await listed(composite)).toEqual([cut]);
     expect(kept.lines.map((line) => line.message)).toContain(
-      `${short}__${cut.slice(-8)} is left out: ${short}_more__read has its name`,
+      `${short}__${cut.slice(-8)} is left out: ${short}_more__read has its name. It is reachable where ${short} is served alone`,
     );
   });
 });
@@ -376,9 +377,9 @@ describe("changes", () => {
     const { composite } = compositeOf(fs, b);
     await listed(composite);
     await listed(composite);
-    await composite.resolve("fs__x");
-    await composite.resolve("x");
-    await composite.resolve("b__nope");
+    await composite.resolve(callOf("fs__x"));
+    await composite.resolve(callOf("x"));
+    await composite.resolve(callOf("b__nope"));
     fs.change("resources");
     await listed(composite);
     expect([fs.lists, b.lists]).toEqual([1, 1]);
@@ -415,7 +416,7 @@ describe("changes", () => {
     reading.resolve();
     expect(await slow).toEqual(["fs__old"]);
     expect(await listed(composite)).toEqual(["fs__new"]);
-    expect((await composite.resolve("fs__new"))?.name).toBe("new");
+    expect((await composite.resolve(callOf("fs__new")))?.name).toBe("new");
     expect(fs.lists).toBe(2);
   });
 
@@ -429,7 +430,7 @@ describe("changes", () => {
     composite.add(new FakeProvider("b"));
     stop();
     fs.change();
-    expect(kinds).toEqual(["tools", "prompts", "tools"]);
+    expect(kinds).toEqual(["tools", "prompts", "tools", "prompts", "resources"]);
   });
 
   test("a provider that joins is listed last", async () => {
@@ -498,8 +499,8 @@ describe("a composite in a composite", () => {
     away.listFailure = unavailable("away");
     const { outer } = nested(fs, away);
     const facts = { capabilities: { exec: true } };
-    expect((await outer.resolve("team__fs__run"))?.facts).toEqual(facts);
-    expect((await outer.items()).map((item) => item.facts)).toEqual([facts]);
+    expect((await outer.resolve(callOf("team__fs__run")))?.facts).toEqual(facts);
+    expect((await outer.items("tool")).map((item) => item.facts)).toEqual([facts]);
   });
 
   test("carries them also for a reading that a change made old", async () => {
@@ -508,7 +509,7 @@ describe("a composite in a composite", () => {
     const { outer } = nested(fs);
     const reading = deferred();
     fs.whileListing = () => reading.promise;
-    const waiting = outer.resolve("team__fs__run");
+    const waiting = outer.resolve(callOf("team__fs__run"));
     fs.whileListing = undefined;
     fs.change();
     reading.resolve();
@@ -552,6 +553,6 @@ test("a provider with the three required members is enough", async () => {
   const { composite } = compositeOf(quiet("q"));
   expect(await listed(composite)).toEqual(["q__x"]);
   expect(await call(composite, "q__x")).toBe("x");
-  expect((await composite.resolve("q__x"))?.facts).toEqual({});
+  expect((await composite.resolve(callOf("q__x")))?.facts).toEqual({});
   await expect(composite.close()).resolves.toBeUndefined();
 });

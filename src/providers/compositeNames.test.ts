@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recordings, type Recording } from "../../test/support/recordings.ts";
-import { FakeProvider, keptLog } from "../../test/support/providers.ts";
+import { callOf, FakeProvider, keptLog } from "../../test/support/providers.ts";
 import { exposedName, isNamespace, joinName } from "../core/names.ts";
 import type { ToolProvider } from "../core/provider.ts";
 import { BuiltinToolProvider } from "./builtin.ts";
 import { CompositeToolProvider } from "./composite.ts";
+import { exposedNameOf } from "./shelf.ts";
 
 const clientsTake = /^[a-zA-Z0-9_-]{1,64}$/;
 
@@ -50,15 +51,19 @@ describe("whatever the providers", () => {
     await fc.assert(
       fc.asyncProperty(providers, async (from) => {
         const composite = compositeOf(make(from));
-        const items = await composite.items();
-        const names = items.map((item) => item.definition.name);
+        const items = await composite.items("tool");
+        const names = items.map(exposedNameOf);
         expect(new Set(names).size).toBe(names.length);
         for (const item of items) {
-          const { name } = item.definition;
+          const name = exposedNameOf(item);
           expect(name).toMatch(clientsTake);
-          expect(await composite.resolve(name)).toBe(item);
-          expect((await composite.resolve(item.canonicalName))?.canonicalName).toBe(item.canonicalName);
-          expect((await compositeOf(make(from)).resolve(name))?.canonicalName).toBe(item.canonicalName);
+          expect(await composite.resolve(callOf(name))).toBe(item);
+          expect((await composite.resolve(callOf(item.canonicalName)))?.canonicalName).toBe(
+            item.canonicalName,
+          );
+          expect((await compositeOf(make(from)).resolve(callOf(name)))?.canonicalName).toBe(
+            item.canonicalName,
+          );
         }
       }),
     );
@@ -68,7 +73,7 @@ describe("whatever the providers", () => {
     await fc.assert(
       fc.asyncProperty(providers, async (from) => {
         const kept = keptLog();
-        const listed = (await compositeOf(make(from), kept).items()).map((item) => item.canonicalName);
+        const listed = (await compositeOf(make(from), kept).items("tool")).map((item) => item.canonicalName);
         const all = from.flatMap(([namespace, own]) => own.map((name) => joinName(namespace, name)));
         const missing = all.filter((name) => !listed.includes(name));
         expect(kept.lines).toHaveLength(missing.length);
@@ -82,16 +87,16 @@ describe("whatever the providers", () => {
     await fc.assert(
       fc.asyncProperty(providers, fc.nat(4), async (from, at) => {
         const joined = from[at % Math.max(1, from.length)];
-        const before = await compositeOf(make(from.filter((one) => one !== joined))).items();
+        const before = await compositeOf(make(from.filter((one) => one !== joined))).items("tool");
         const after = compositeOf(make(from));
         for (const item of before) {
-          const now = await after.resolve(item.definition.name);
+          const now = await after.resolve(callOf(exposedNameOf(item)));
           expect([now?.definition.name, now?.canonicalName]).toEqual([
             item.definition.name,
             item.canonicalName,
           ]);
         }
-        const order = (await after.items()).map((item) => item.canonicalName);
+        const order = (await after.items("tool")).map((item) => item.canonicalName);
         const names = before.map((item) => item.canonicalName);
         expect(order.filter((name) => names.includes(name))).toEqual(names);
       }),
@@ -109,7 +114,7 @@ describe("the lists of real servers", () => {
 
   test("are listed whole, with valid unique names and all else unchanged", async ({ skip }) => {
     const lists = recordings(skip);
-    const items = await serve(lists).items();
+    const items = await serve(lists).items("tool");
     expect(items).toHaveLength(1_461);
     expect(new Set(items.map((item) => item.definition.name)).size).toBe(1_461);
     for (const item of items) expect(item.definition.name).toMatch(clientsTake);
@@ -124,11 +129,11 @@ describe("the lists of real servers", () => {
     const lists = recordings(skip);
     const composite = serve(lists);
     const unread = serve(lists);
-    for (const item of await composite.items()) {
-      expect(await composite.resolve(item.definition.name)).toBe(item);
-      expect(await composite.resolve(item.canonicalName)).toBe(item);
-      for (const name of [item.definition.name, item.canonicalName])
-        expect(await unread.resolve(name)).toMatchObject({
+    for (const item of await composite.items("tool")) {
+      expect(await composite.resolve(callOf(exposedNameOf(item)))).toBe(item);
+      expect(await composite.resolve(callOf(item.canonicalName))).toBe(item);
+      for (const name of [exposedNameOf(item), item.canonicalName])
+        expect(await unread.resolve(callOf(name))).toMatchObject({
           name: item.name,
           canonicalName: item.canonicalName,
         });

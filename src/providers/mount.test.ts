@@ -7,12 +7,14 @@ import {
   keptLog,
   unavailable,
 } from "../../test/support/providers.ts";
+import { resultOf } from "../../test/support/operation.ts";
 import { ToolContext } from "../core/context.ts";
 import { ToolError } from "../core/errors.ts";
 import type { ToolProvider } from "../core/provider.ts";
 import { createCaller } from "../runtime/call.ts";
 import { BuiltinToolProvider } from "./builtin.ts";
-import { Mount, type Expose } from "./mount.ts";
+import { Mount } from "./mount.ts";
+import { exposedNameOf, type Expose } from "./shelf.ts";
 import { toolProviderContract } from "./toolProvider.contract.ts";
 
 const ctx = new ToolContext();
@@ -29,7 +31,7 @@ toolProviderContract("A caller over a Mount", (tools): ToolProvider => {
     callTool: async (name, args, ctx) => {
       const outcome = await caller.call(callOf(name, args), ctx);
       if (outcome.type === "error") throw outcome.error;
-      return outcome.result;
+      return resultOf(outcome);
     },
   };
 });
@@ -39,35 +41,34 @@ function mountOf(provider: ToolProvider, expose?: Expose) {
   return { kept, mount: new Mount(provider, { log: kept.log, ...(expose && { expose }) }) };
 }
 
-const names = async (mount: Mount): Promise<string[]> =>
-  (await mount.items()).map((item) => item.definition.name);
+const names = async (mount: Mount): Promise<string[]> => (await mount.items("tool")).map(exposedNameOf);
 
 describe("a mount by itself", () => {
   test("serves its provider's own names, unmangled, whatever they are", async () => {
     const odd = ["b", "a", "x.y", "a__b", "_", "x".repeat(80)];
     const { mount } = mountOf(new FakeProvider("fs", odd));
     expect(await names(mount)).toEqual(odd);
-    for (const item of await mount.items()) expect(item.definition).not.toHaveProperty("_meta");
-    const item = await mount.resolve("x.y");
+    for (const item of await mount.items("tool")) expect(item.definition).not.toHaveProperty("_meta");
+    const item = await mount.resolve(callOf("x.y"));
     expect(item).toMatchObject({ kind: "tool", name: "x.y", canonicalName: "fs__x.y", facts: {} });
   });
 
   test("does not know another name, nor its own canonical ones", async () => {
     const { mount } = mountOf(new FakeProvider("fs", ["read"]));
-    expect(await mount.resolve("write")).toBeUndefined();
-    expect(await mount.resolve("fs__read")).toBeUndefined();
+    expect(await mount.resolve(callOf("write"))).toBeUndefined();
+    expect(await mount.resolve(callOf("fs__read"))).toBeUndefined();
   });
 
   test("carries the provider's facts", async () => {
     const fs = new FakeProvider("fs", ["read"]);
     fs.factsOf = (name) => ({ timeoutMs: name.length });
-    expect((await mountOf(fs).mount.resolve("read"))?.facts).toEqual({ timeoutMs: 4 });
+    expect((await mountOf(fs).mount.resolve(callOf("read")))?.facts).toEqual({ timeoutMs: 4 });
   });
 
   test("has any name where the provider cannot list, and lists none", async () => {
     const { mount } = mountOf(FakeProvider.unlisted("fs", ["read"]));
-    expect(await mount.items()).toEqual([]);
-    expect(await mount.resolve("anything")).toMatchObject({
+    expect(await mount.items("tool")).toEqual([]);
+    expect(await mount.resolve(callOf("anything"))).toMatchObject({
       name: "anything",
       canonicalName: "fs__anything",
       definition: { name: "anything", inputSchema: { type: "object" } },
@@ -78,12 +79,12 @@ describe("a mount by itself", () => {
     const fs = new FakeProvider("fs", ["read"]);
     fs.listFailure = unavailable("fs");
     const { mount, kept } = mountOf(fs);
-    expect(await mount.items()).toEqual([]);
+    expect(await mount.items("tool")).toEqual([]);
     expect(kept.lines).toMatchObject([{ message: "fs cannot list its tools now" }]);
-    await expect(mount.resolve("read")).rejects.toBe(fs.listFailure);
+    await expect(mount.resolve(callOf("read"))).rejects.toBe(fs.listFailure);
     fs.listFailure = undefined;
     expect(await names(mount)).toEqual(["read"]);
-    expect(await mount.resolve("read")).toBeDefined();
+    expect(await mount.resolve(callOf("read"))).toBeDefined();
   });
 });
 
@@ -92,7 +93,7 @@ describe("exposed names", () => {
 
   test("are what callers see, and lead back to the provider's own", async () => {
     const { mount } = mountOf(new FakeProvider("fs", ["read"]), upper);
-    expect(await mount.resolve("READ")).toMatchObject({
+    expect(await mount.resolve(callOf("READ"))).toMatchObject({
       name: "read",
       definition: { name: "READ", _meta: { "dev.toolgate/originalName": "read" } },
     });
@@ -100,13 +101,13 @@ describe("exposed names", () => {
 
   test("are given once: who comes second is left out, by name", async () => {
     const { mount, kept } = mountOf(new FakeProvider("fs", ["read", "Read", "READ", "read"]), upper);
-    expect((await mount.items()).map((item) => item.name)).toEqual(["read"]);
+    expect((await mount.items("tool")).map((item) => item.name)).toEqual(["read"]);
     const warning = (name: string) => ({
       level: "warning",
       message: `fs__${name} is left out: its name READ is taken by fs__read`,
     });
     expect(kept.lines).toMatchObject([warning("Read"), warning("READ"), warning("read")]);
-    expect(await mount.resolve("Read")).toBeUndefined();
+    expect(await mount.resolve(callOf("Read"))).toBeUndefined();
   });
 });
 
@@ -114,24 +115,29 @@ describe("the catalogue", () => {
   test("is read once, also by many who wait at once", async () => {
     const fs = new FakeProvider("fs", ["read"]);
     const { mount } = mountOf(fs);
-    await Promise.all([mount.items(), mount.resolve("read"), mount.resolve("write"), mount.items()]);
-    await mount.items();
+    await Promise.all([
+      mount.items("tool"),
+      mount.resolve(callOf("read")),
+      mount.resolve(callOf("write")),
+      mount.items("tool"),
+    ]);
+    await mount.items("tool");
     expect(fs.lists).toBe(1);
   });
 
   test("is there at once when it has been read", async () => {
     const { mount } = mountOf(new FakeProvider("fs", ["read"]));
-    const first = mount.catalogue();
+    const first = mount.shelves.tool.catalogue();
     expect(first).toBeInstanceOf(Promise);
-    expect(mount.catalogue()).toBe(first);
-    expect(mount.catalogue()).not.toBe(await first);
-    expect(mount.catalogue()).toBe(await first);
+    expect(mount.shelves.tool.catalogue()).toBe(first);
+    expect(mount.shelves.tool.catalogue()).not.toBe(await first);
+    expect(mount.shelves.tool.catalogue()).toBe(await first);
   });
 
   test("is read again after a change, but not after a change of something else", async () => {
     const fs = new FakeProvider("fs", ["read"]);
     const { mount } = mountOf(fs);
-    await mount.items();
+    await mount.items("tool");
     fs.tools = ["write"];
     fs.change("prompts");
     fs.change("resources");
@@ -193,7 +199,7 @@ describe("the catalogue", () => {
     const { mount } = mountOf(fs);
     fs.listFailure = unavailable("fs");
     fs.whileListing = () => fs.change();
-    await expect(mount.resolve("read")).rejects.toMatchObject({ code: "Unavailable" });
+    await expect(mount.resolve(callOf("read"))).rejects.toMatchObject({ code: "Unavailable" });
     fs.listFailure = fs.whileListing = undefined;
     expect(await names(mount)).toEqual(["read"]);
   });
@@ -209,28 +215,28 @@ describe("the catalogue", () => {
       callTool: async () => "a",
     };
     const { mount } = mountOf(quiet);
-    await mount.items();
-    await mount.items();
+    await mount.items("tool");
+    await mount.items("tool");
     expect(lists).toBe(1);
     expect(mount.watch(() => {})).toBeTypeOf("function");
   });
 });
 
-test("watch tells of changes to the tools only, until it is stopped", () => {
+test("watch tells of changes and of what kind they are, until it is stopped", () => {
   const fs = new FakeProvider("fs");
-  let changes = 0;
-  const stop = mountOf(fs).mount.watch(() => (changes += 1));
+  const changes: string[] = [];
+  const stop = mountOf(fs).mount.watch((kind) => changes.push(kind));
   fs.change("prompts");
   fs.change("tools");
   stop();
   fs.change("tools");
-  expect(changes).toBe(1);
+  expect(changes).toEqual(["prompts", "tools"]);
 });
 
 test("an error that is no ToolError reaches the asker as it is", async () => {
   const fs = new FakeProvider("fs");
   fs.listFailure = new Error("broken");
-  await expect(mountOf(fs).mount.resolve("read")).rejects.toBe(fs.listFailure);
+  await expect(mountOf(fs).mount.resolve(callOf("read"))).rejects.toBe(fs.listFailure);
   fs.listFailure = new ToolError("Unavailable", "away");
-  await expect(mountOf(fs).mount.resolve("read")).rejects.toBe(fs.listFailure);
+  await expect(mountOf(fs).mount.resolve(callOf("read"))).rejects.toBe(fs.listFailure);
 });

@@ -1,145 +1,116 @@
 import type { Log } from "../core/effects.ts";
-import { ToolError } from "../core/errors.ts";
-import { joinName } from "../core/names.ts";
-import type { Item, Resolver } from "../core/operation.ts";
-import type { ToolProvider } from "../core/provider.ts";
-import type { ToolDefinition } from "../core/tool.ts";
+import { splitName } from "../core/names.ts";
+import type { Item, ItemKind, Operation, Resolver } from "../core/operation.ts";
+import type { CompletionRequest, ListKind, ProviderInfo, ToolProvider } from "../core/provider.ts";
+import { infoOf } from "./info.ts";
+import { listOf, Shelf, type Catalogue, type Expose } from "./shelf.ts";
+import { matchesTemplate } from "./uriTemplate.ts";
 
-/** The name under which callers see a tool. */
-export type Expose = (names: { canonical: string; own: string }) => string;
-
-export interface Catalogue {
-  readonly items: readonly Item[];
-  readonly byOwnName: ReadonlyMap<string, Item>;
-  readonly byExposedName: ReadonlyMap<string, Item>;
-  /** The provider can call but not list: any name may be there. */
-  readonly unlisted: boolean;
+export interface MountOptions {
+  readonly log: Log;
+  readonly expose?: Expose;
 }
 
-const originalName = "dev.toolgate/originalName";
-
 /**
- * One provider where callers see it: names are exposed going up and given back going down. The catalogue is
- * read once and again after each change that the provider tells of. By itself it serves a single provider
- * under its own names.
+ * One provider where callers see it: names are exposed going up and given back going down. By itself it serves a
+ * single provider under its own names, with everything that it has.
  */
 export class Mount implements Resolver {
   readonly provider: ToolProvider;
-  readonly #expose: Expose;
-  readonly #log: Log;
-  #loaded: Catalogue | undefined;
-  #loading: Promise<Catalogue> | undefined;
-  #version = 0;
+  readonly shelves: Readonly<Record<ItemKind, Shelf>>;
 
-  constructor(provider: ToolProvider, options: { log: Log; expose?: Expose }) {
+  constructor(provider: ToolProvider, { log, expose = ({ own }) => own }: MountOptions) {
     this.provider = provider;
-    this.#log = options.log;
-    this.#expose = options.expose ?? (({ own }) => own);
-    provider.watch?.((kind) => {
-      if (kind !== "tools") return;
-      this.#version += 1;
-      this.#loaded = this.#loading = undefined;
+    const shelf = (kind: ItemKind): Shelf => new Shelf({ provider, kind, log, expose });
+    this.shelves = {
+      tool: shelf("tool"),
+      prompt: shelf("prompt"),
+      resource: shelf("resource"),
+      resourceTemplate: shelf("resourceTemplate"),
+    };
+    provider.watch?.((list) => {
+      for (const kind of kinds) if (listOf[kind] === list) this.shelves[kind].changed();
     });
   }
 
-  /** At once where it has been read; rejects with the provider's `ToolError` where it cannot say, and asks again next time. */
-  catalogue(): Catalogue | Promise<Catalogue> {
-    return this.#loaded ?? this.#loading ?? this.#start();
+  async items(kind: ItemKind): Promise<readonly Item[]> {
+    this.provider.touch?.(listOf[kind]);
+    return (await this.shelves[kind].ifKnown())?.items ?? [];
   }
 
-  async items(): Promise<readonly Item[]> {
-    try {
-      return (await this.catalogue()).items;
-    } catch (error) {
-      this.#log("debug", `${this.provider.namespace} cannot list its tools now`, { error: String(error) });
-      return [];
+  async resolve(operation: Operation): Promise<Item | undefined> {
+    const { kind, name } = operation;
+    switch (kind) {
+      case "tools/call":
+      case "prompts/get": {
+        const shelf = kind === "tools/call" ? "tool" : "prompt";
+        return this.find(shelf, await this.shelves[shelf].catalogue(), { own: name, exposed: name });
+      }
+      case "resources/read":
+      case "resources/subscribe":
+        // There is nobody else whose it could be: what is on no list may be there nevertheless.
+        return (await this.owner(name)) ?? this.unlistedResource(name);
+      case "completion/complete":
+        return this.completed(operation);
+      case "tasks/get":
+      case "tasks/update":
+      case "tasks/cancel":
+        return this.task(name);
+      default:
+        return undefined;
     }
   }
 
-  async resolve(name: string): Promise<Item | undefined> {
-    return this.find(await this.catalogue(), name, name);
-  }
-
-  find(catalogue: Catalogue, own: string, exposed: string): Item | undefined {
+  find(kind: ItemKind, catalogue: Catalogue, name: { own: string; exposed: string }): Item | undefined {
     return (
-      catalogue.byOwnName.get(own) ??
-      catalogue.byExposedName.get(exposed) ??
-      (catalogue.unlisted ? this.#item({ name: own, inputSchema: { type: "object" } }) : undefined)
+      catalogue.byOwnName.get(name.own) ??
+      catalogue.byExposedName.get(name.exposed) ??
+      (catalogue.unlisted ? this.shelves[kind].unlisted(name.own) : undefined)
     );
   }
 
-  watch(listener: () => void): () => void {
-    return this.provider.watch?.((kind) => kind === "tools" && listener()) ?? (() => {});
+  /** The resource of that URI, else the first template that it can have come of. */
+  async owner(uri: string): Promise<Item | undefined> {
+    if (!this.provider.resources) return undefined;
+    const listed = (await this.shelves.resource.ifKnown())?.byOwnName.get(uri);
+    return listed ?? (await this.template(uri));
   }
 
-  #start(): Promise<Catalogue> {
-    const version = this.#version;
-    const loading = this.#load(version);
-    // A provider may tell of a change before `listTools` even returns: then nobody else waits for this one.
-    if (version === this.#version) this.#loading = loading;
-    return loading;
+  async template(uri: string): Promise<Item | undefined> {
+    const templates = (await this.shelves.resourceTemplate.ifKnown())?.items ?? [];
+    return templates.find(({ name }) => matchesTemplate(name, uri));
   }
 
-  async #load(version: number): Promise<Catalogue> {
-    try {
-      const catalogue = await this.#read();
-      // After a change meanwhile this answer is old news: it serves who waits for it and is not kept.
-      if (version === this.#version) this.#loaded = catalogue;
-      return catalogue;
-    } finally {
-      if (version === this.#version) this.#loading = undefined;
-    }
+  /** Whose argument is completed: a prompt, a template, or (as clients do) a plain resource. */
+  async completed(operation: Operation): Promise<Item | undefined> {
+    const { ref } = operation.arguments as unknown as CompletionRequest;
+    const kind = ref.type === "ref/prompt" ? "prompt" : "resourceTemplate";
+    const { name } = operation;
+    const found = this.find(kind, await this.shelves[kind].catalogue(), { own: name, exposed: name });
+    if (found || kind === "prompt") return found;
+    return (await this.shelves.resource.ifKnown())?.byOwnName.get(name);
   }
 
-  async #read(): Promise<Catalogue> {
-    let definitions: readonly ToolDefinition[];
-    try {
-      definitions = await this.provider.listTools();
-    } catch (error) {
-      if (error instanceof ToolError && error.code === "Unsupported") return emptyCatalogue(true);
-      throw error;
-    }
-    const byOwnName = new Map<string, Item>();
-    const byExposedName = new Map<string, Item>();
-    for (const definition of definitions) {
-      const item = this.#item(definition);
-      const clash = byExposedName.get(item.definition.name);
-      if (clash) {
-        this.#log(
-          "warning",
-          `${item.canonicalName} is left out: its name ${item.definition.name} is taken by ${clash.canonicalName}`,
-        );
-        continue;
-      }
-      byOwnName.set(item.name, item);
-      byExposedName.set(item.definition.name, item);
-    }
-    return { items: [...byOwnName.values()], byOwnName, byExposedName, unlisted: false };
+  unlistedResource(uri: string): Item | undefined {
+    return this.provider.resources && this.shelves.resource.unlisted(uri);
   }
 
-  #item(definition: ToolDefinition): Item {
-    const own = definition.name;
-    const canonicalName = joinName(this.provider.namespace, own);
-    const exposed = this.#expose({ canonical: canonicalName, own });
-    const mangled = exposed !== canonicalName && exposed !== own;
-    return {
-      kind: "tool",
-      provider: this.provider,
-      name: own,
-      canonicalName,
-      definition: {
-        ...definition,
-        name: exposed,
-        ...(mangled && { _meta: { ...definition._meta, [originalName]: own } }),
-      },
-      facts: this.provider.facts?.(own) ?? {},
-    };
+  /** Its id has the namespace before it, wherever it is seen. */
+  task(id: string): Item | undefined {
+    const { provider } = this;
+    const split = splitName(id);
+    if (!provider.tasks || split?.namespace !== provider.namespace) return undefined;
+    const definition = { taskId: id };
+    return { kind: "task", provider, name: split.tool, canonicalName: id, definition, facts: {} };
+  }
+
+  watch(listener: (kind: ListKind) => void): () => void {
+    return this.provider.watch?.(listener) ?? (() => {});
+  }
+
+  info(): Promise<ProviderInfo> {
+    return infoOf(this.provider);
   }
 }
 
-const emptyCatalogue = (unlisted: boolean): Catalogue => ({
-  items: [],
-  byOwnName: new Map(),
-  byExposedName: new Map(),
-  unlisted,
-});
+export const kinds: readonly ItemKind[] = ["tool", "prompt", "resource", "resourceTemplate"];

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { toolResult } from "../../test/support/operation.ts";
 import { deferred } from "../../test/support/providers.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { ToolContext } from "../core/context.ts";
@@ -12,7 +13,7 @@ import { defineTool, type Tool } from "../core/tool.ts";
 export type MakeProvider = (tools: readonly Tool[]) => ToolProvider | Promise<ToolProvider>;
 
 const resultOf = (output: ToolOutput): ToolResult =>
-  typeof output === "string" ? ToolResult.success(output) : output;
+  typeof output === "string" ? ToolResult.success(output) : toolResult(output);
 
 const empty = { type: "object", properties: {} } as const;
 

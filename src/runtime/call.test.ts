@@ -8,11 +8,15 @@ import {
   resolverOf,
   unavailable,
 } from "../../test/support/providers.ts";
+import { completeOf, FakeLibrary, getOf, readOf } from "../../test/support/library.ts";
+import { resultOf } from "../../test/support/operation.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { ToolContext } from "../core/context.ts";
 import { ToolError, toolErrorCodes, type ToolErrorCode } from "../core/errors.ts";
 import type { Caller, Middleware, Outcome, ResolvedOperation, Resolver } from "../core/operation.ts";
+import type { ListKind } from "../core/provider.ts";
 import { ToolResult, type ToolOutput } from "../core/result.ts";
+import { CompositeToolProvider } from "../providers/composite.ts";
 import { createCaller } from "./call.ts";
 
 const ctx = new ToolContext();
@@ -46,19 +50,19 @@ const hides = (...names: readonly string[]): Middleware => ({
 
 const read = (caller: Caller): Promise<Outcome> => caller.call(callOf("fs__read"), ctx);
 const textOf = (outcome: Outcome): string =>
-  outcome.type === "result" ? ToolResult.text(outcome.result) : outcome.error.message;
+  outcome.type === "error" ? outcome.error.message : ToolResult.text(resultOf(outcome));
 const codeOf = (outcome: Outcome): unknown =>
-  outcome.type === "result" ? outcome.result.metadata?.["code"] : outcome.error.code;
+  outcome.type === "error" ? outcome.error.code : resultOf(outcome).metadata?.["code"];
 
 describe("a call", () => {
   test("gives the provider its own name, the arguments and the context", async () => {
     const { caller, provider } = callerOf((name, args, given) =>
-      ToolResult.structured([name, args, given === ctx]),
+      ToolResult.structured([name, args, given.agentId]),
     );
-    const outcome = await caller.call(callOf("fs__read", { path: "/a" }), ctx);
+    const outcome = await caller.call(callOf("fs__read", { path: "/a" }), new ToolContext({ agentId: "me" }));
     expect(outcome).toEqual({
       type: "result",
-      result: ToolResult.structured(["read", { path: "/a" }, true]),
+      result: ToolResult.structured(["read", { path: "/a" }, "me"]),
     });
     expect(provider.called).toEqual(["read"]);
   });
@@ -143,6 +147,8 @@ describe("an error", () => {
     ["Unavailable", "result"],
     ["Unsupported", "result"],
     ["TooManyRequests", "error"],
+    ["MissingClientCapability", "error"],
+    ["ClientRefused", "result"],
     ["Cancelled", "error"],
     ["UpstreamError", "error"],
   ];
@@ -240,7 +246,15 @@ describe("a name that nothing has", () => {
       error: { code: "NotFound", message: "Unknown tool: fs__gone" },
     });
     expect(record.seen).toStrictEqual([
-      { kind: "tools/call", name: "fs__gone", canonicalName: "fs__gone", arguments: { a: 1 }, meta: {} },
+      {
+        kind: "tools/call",
+        name: "fs__gone",
+        canonicalName: "fs__gone",
+        arguments: { a: 1 },
+        meta: {},
+        answers: undefined,
+        subscriber: undefined,
+      },
     ]);
     expect(provider.called).toEqual([]);
   });
@@ -344,6 +358,70 @@ describe("what a caller cannot see", () => {
   });
 });
 
+describe("what is found", () => {
+  const [a, b] = [FakeProvider.unlisted("a"), new FakeProvider("b", ["read"])];
+  const item = itemOf(a, "read", itemOf(b, "read"));
+  const resolver: Resolver = { ...resolverOf(), resolve: () => item };
+  const find = (middleware: readonly Middleware[]) =>
+    createCaller({ resolver, middleware }).find(callOf("read"), ctx);
+
+  test("is what a call would be tried on first", async () => {
+    expect(await find([])).toBe(item);
+    expect((await find([hides("a__read")]))?.canonicalName).toBe("b__read");
+    expect(await find([hides("a__read", "b__read")])).toBeUndefined();
+    expect([...a.called, ...b.called]).toEqual([]);
+  });
+
+  test("is nothing where there is nothing, or nobody can say", async () => {
+    const nothing = createCaller({ resolver: resolverOf() });
+    expect(await nothing.find(callOf("read"), ctx)).toBeUndefined();
+    const broken = createCaller({
+      resolver: { ...resolverOf(), resolve: () => Promise.reject(unavailable("fs")) },
+    });
+    expect(await broken.find(callOf("read"), ctx)).toBeUndefined();
+  });
+});
+
+describe("every kind of item", () => {
+  const lib = new FakeLibrary("lib", {
+    tools: ["t", "hidden"],
+    prompts: ["p", "hidden"],
+    resources: ["x://a", "x://hidden"],
+    templates: ["x://t/{a}", "y://hidden/{a}"],
+  });
+  const shown: Middleware = { name: "shown", visible: (item) => !item.name.includes("hidden") };
+  const resolver = new CompositeToolProvider().add(lib);
+  const caller = createCaller({ resolver, middleware: [shown] });
+
+  test.each([
+    ["tool", "lib__t"],
+    ["prompt", "lib__p"],
+    ["resource", "lib__x://a"],
+    ["resourceTemplate", "lib__x://t/{a}"],
+  ] as const)("is listed where it is visible: %s", async (kind, name) => {
+    expect(await caller.items(kind, ctx)).toMatchObject([{ kind, canonicalName: name }]);
+  });
+
+  test("that is hidden is not there, for whatever is to be done with it", async () => {
+    for (const operation of [
+      getOf("lib__hidden"),
+      getOf("hidden"),
+      readOf("x://hidden"),
+      readOf("y://hidden/1"),
+      completeOf("hidden"),
+      completeOf("y://hidden/{a}"),
+    ]) {
+      expect(await caller.find(operation, ctx)).toBeUndefined();
+      expect(await caller.call(operation, ctx)).toMatchObject({ type: "error", error: { code: "NotFound" } });
+    }
+    expect(lib.asked.filter((one) => !one.startsWith("list"))).toEqual([]);
+  });
+
+  test("what can be done with all of it is the resolver's to say", async () => {
+    expect(await caller.info()).toEqual(await resolver.info());
+  });
+});
+
 describe("the list", () => {
   test("keeps the resolver's order and bytes", async () => {
     const fs = new FakeProvider("fs", ["b", "a", "c"]);
@@ -354,7 +432,7 @@ describe("the list", () => {
   });
 
   test("is watched at the resolver", () => {
-    const watchers = new Set<() => void>();
+    const watchers = new Set<(kind: ListKind) => void>();
     const resolver: Resolver = {
       ...resolverOf(),
       watch: (listener) => {
@@ -362,10 +440,10 @@ describe("the list", () => {
         return () => watchers.delete(listener);
       },
     };
-    let changes = 0;
-    const stop = createCaller({ resolver }).watch(() => (changes += 1));
-    for (const watcher of watchers) watcher();
-    expect(changes).toBe(1);
+    const changes: ListKind[] = [];
+    const stop = createCaller({ resolver }).watch((kind) => changes.push(kind));
+    for (const watcher of watchers) watcher("prompts");
+    expect(changes).toEqual(["prompts"]);
     stop();
     expect(watchers.size).toBe(0);
   });

@@ -1,18 +1,19 @@
 import type { ToolContext } from "../core/context.ts";
 import type { Log } from "../core/effects.ts";
 import { describe, ToolError, toolErrorCodes } from "../core/errors.ts";
-import { isObject } from "../core/json.ts";
 import type {
   Caller,
   Item,
+  ItemKind,
   Middleware,
   Operation,
   Outcome,
   ResolvedOperation,
   Resolver,
 } from "../core/operation.ts";
-import { ToolResult, type ToolOutput } from "../core/result.ts";
+import { isInputRequired, ToolResult } from "../core/result.ts";
 import { compose } from "./compose.ts";
+import { askClient, executeWith, notFound } from "./execute.ts";
 
 export interface CallerOptions {
   readonly resolver: Resolver;
@@ -21,9 +22,9 @@ export interface CallerOptions {
   readonly log?: Log;
 }
 
-/** The one call path: resolve the name once, walk the chain, execute, normalise. Every door ends here. */
+/** The one call path: resolve the name once, walk the chain, execute. Every door ends here. */
 export function createCaller({ resolver, middleware = [], log = () => {} }: CallerOptions): Caller {
-  const chain = compose(middleware, execute);
+  const chain = compose(middleware, executeWith(compose(middleware, askClient)));
   const filters = middleware.filter((layer) => layer.visible);
 
   /** A filter that throws, or answers anything but `true`, hides: what cannot be judged is not shown. */
@@ -41,14 +42,18 @@ export function createCaller({ resolver, middleware = [], log = () => {} }: Call
 
   const failed = (error: unknown, operation: ResolvedOperation, ctx: ToolContext): Outcome => {
     const known = error instanceof ToolError ? error : unexpected(error, operation, ctx, log);
-    if (toolErrorCodes[known.code].as === "error") return { type: "error", error: known };
+    // Only a tool's answer can say that it failed.
+    if (toolErrorCodes[known.code].as === "error" || operation.kind !== "tools/call")
+      return { type: "error", error: known };
     const result = ToolResult.withMetadata(ToolResult.error(known.message), { code: known.code });
     return { type: "result", result };
   };
 
   const attempt = async (operation: ResolvedOperation, ctx: ToolContext): Promise<Outcome> => {
     try {
-      return { type: "result", result: await chain(operation, ctx) };
+      const result = await chain(operation, ctx);
+      if (!isInputRequired(result)) return { type: "result", result };
+      return { type: "input_required", canonicalName: operation.canonicalName, asked: result };
     } catch (error) {
       const outcome = failed(error, operation, ctx);
       const otherwise = operation.item?.otherwise;
@@ -62,26 +67,38 @@ export function createCaller({ resolver, middleware = [], log = () => {} }: Call
     let seen = item;
     while (seen && !isVisible(seen, ctx)) seen = seen.otherwise;
     // Written out: every call comes here, and a spread costs several times as much.
-    const { kind, name, arguments: args, meta = {} } = operation;
-    if (!seen) return { kind, name, arguments: args, meta, canonicalName: name };
-    return { kind, name, arguments: args, meta, canonicalName: seen.canonicalName, item: seen };
+    const { kind, name, arguments: args, meta = {}, answers, subscriber } = operation;
+    if (!seen) return { kind, name, arguments: args, meta, answers, subscriber, canonicalName: name };
+    const { canonicalName } = seen;
+    return { kind, name, arguments: args, meta, answers, subscriber, canonicalName, item: seen };
   };
 
   const unresolved = (error: unknown, operation: Operation): ResolvedOperation => {
-    const failure = error instanceof ToolError ? error : ToolError.notFound(operation.name);
+    const failure = error instanceof ToolError ? error : notFound(operation);
     if (failure !== error) log("error", `cannot resolve ${operation.name}`, { error: describe(error) });
     return { ...operation, meta: operation.meta ?? {}, canonicalName: operation.name, failure };
   };
 
+  const visible = async (kind: ItemKind, ctx: ToolContext): Promise<readonly Item[]> =>
+    (await resolver.items(kind)).filter((item) => isVisible(item, ctx));
+
   return {
+    items: visible,
     async list(ctx) {
-      const items = await resolver.items();
-      return items.filter((item) => isVisible(item, ctx)).map((item) => item.definition);
+      return (await visible("tool", ctx)).flatMap((item) => (item.kind === "tool" ? [item.definition] : []));
+    },
+    async find(operation, ctx) {
+      try {
+        return judge(operation, await resolver.resolve(operation), ctx).item;
+      } catch {
+        // Whoever calls it is told why.
+        return undefined;
+      }
     },
     async call(operation, ctx) {
       let resolved: ResolvedOperation;
       try {
-        const found = resolver.resolve(operation.name);
+        const found = resolver.resolve(operation);
         // Most names are known already: waiting would cost every call a turn.
         resolved = judge(operation, found instanceof Promise ? await found : found, ctx);
       } catch (error) {
@@ -90,26 +107,8 @@ export function createCaller({ resolver, middleware = [], log = () => {} }: Call
       return attempt(resolved, ctx);
     },
     watch: (listener) => resolver.watch(listener),
+    info: () => resolver.info(),
   };
-}
-
-/** The end of the chain: the provider, under its own name for the tool. */
-async function execute(operation: ResolvedOperation, ctx: ToolContext): Promise<ToolResult> {
-  const { item } = operation;
-  if (!item) throw operation.failure ?? ToolError.notFound(operation.name);
-  if (ctx.cancellation.cancelled) throw new ToolError("Cancelled", "The call was cancelled before it ran.");
-  return normalise(await item.provider.callTool(item.name, operation.arguments, ctx), operation);
-}
-
-function normalise(output: ToolOutput, operation: ResolvedOperation): ToolResult {
-  if (typeof output === "string") return ToolResult.success(output);
-  if (isObject(output) && Array.isArray(output["content"]) && output["content"].every(isObject))
-    return output;
-  throw new ToolError(
-    "InvalidOutput",
-    `${operation.name} answered neither a string nor a result with an array of content blocks. ` +
-      "A tool returns a string, ToolResult.success(...) or ToolResult.structured(...).",
-  );
 }
 
 /** What a stranger's code threw may hold secrets: its message stays in the log, the caller gets a reference to it. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resolvedOperation } from "../../test/support/operation.ts";
+import { resolvedOperation, toolResult } from "../../test/support/operation.ts";
 import { ToolContext } from "../core/context.ts";
 import { ToolError } from "../core/errors.ts";
 import type { Middleware, Next } from "../core/operation.ts";
@@ -55,7 +55,7 @@ describe("compose", () => {
     const chain = compose([rewrite], async (operation, ctx) =>
       ToolResult.structured([operation.arguments, ctx.metadata]),
     );
-    expect((await chain(operation, ctx)).structuredContent).toEqual([{ a: 2 }, { seen: true }]);
+    expect(toolResult(await chain(operation, ctx)).structuredContent).toEqual([{ a: 2 }, { seen: true }]);
   });
 
   test("a layer may answer by itself: what is further in does not run", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { completeOf, FakeLibrary, getOf, readOf } from "../../test/support/library.ts";
 import { callOf, FakeProvider } from "../../test/support/providers.ts";
 import { ToolContext } from "../core/context.ts";
 import { ToolError } from "../core/errors.ts";
@@ -47,6 +48,22 @@ describe("hooks", () => {
     expect(await call("fs__gone")).toMatchObject({ type: "error", error: { code: "NotFound" } });
     expect(seen).toEqual([]);
   });
+});
+
+test("hooks see tools and their calls only", async () => {
+  const seen: unknown[] = [];
+  const lib = new FakeLibrary("lib", { prompts: ["p"], resources: ["x://a"], templates: ["x://t/{a}"] });
+  const watch = hooks({
+    filterTools: (tool) => seen.push(tool) === 0,
+    beforeCall: (call) => void seen.push(call),
+    afterCall: (call) => void seen.push(call),
+  });
+  const caller = createCaller({ resolver: new CompositeToolProvider().add(lib), middleware: [watch] });
+  for (const kind of ["prompt", "resource", "resourceTemplate"] as const)
+    expect(await caller.items(kind, ctx)).toHaveLength(1);
+  for (const operation of [getOf("p"), readOf("x://a"), completeOf("p")])
+    expect(await caller.call(operation, ctx)).toMatchObject({ type: "result" });
+  expect(seen).toEqual([]);
 });
 
 describe("filterTools", () => {
@@ -131,6 +148,14 @@ describe("afterCall", () => {
     fs.answer = () => ToolResult.error("disk full");
     await call();
     expect(seen).toEqual(["fs__read", true]);
+  });
+
+  test("does not see what a tool asks before it answers", async () => {
+    const seen: unknown[] = [];
+    const { call, fs } = setUp({ afterCall: (call) => void seen.push(call) });
+    fs.answer = () => ({ type: "input_required", requestState: "s" });
+    expect(await call()).toMatchObject({ type: "input_required" });
+    expect(seen).toEqual([]);
   });
 
   test("does not see a call that failed", async () => {

@@ -14,6 +14,6 @@ test("a session begins without a legacy state and with nothing in flight, under 
 test("notify is the door's", () => {
   const sent: unknown[] = [];
   const session = new Session((notification) => sent.push(notification));
-  session.notify({ jsonrpc: "2.0", method: "x" });
+  session.send({ jsonrpc: "2.0", method: "x" });
   expect(sent).toEqual([{ jsonrpc: "2.0", method: "x" }]);
 });

@@ -3,8 +3,12 @@ import type { LogLevel } from "../core/effects.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { ClientInfo, Principal } from "../core/principal.ts";
 import { Inflight } from "./inflight.ts";
-import type { Incoming, JsonRpcNotification } from "./jsonrpc.ts";
+import type { Incoming, JsonRpcNotification, JsonRpcRequest } from "./jsonrpc.ts";
+import type { Peer } from "./peer.ts";
 import type { Headers } from "./protocol.ts";
+
+/** What a server sends that is no answer. Only a legacy session may be sent requests. */
+export type ServerMessage = JsonRpcNotification | JsonRpcRequest;
 
 /**
  * A connection that stays (stdio, a socket) or a legacy HTTP session. The door makes it; `initialize` fills
@@ -16,11 +20,13 @@ export class Session {
   readonly inflight = new Inflight();
   /** Set by `initialize`, and only there. */
   legacy: LegacyState | undefined;
+  /** What the server asks of this client; made by the endpoint with its first question. */
+  peer: Peer | undefined;
   /** Sends what belongs to no request. The door sets it; a door that has nowhere to send drops it. */
-  readonly notify: (notification: JsonRpcNotification) => void;
+  readonly send: (message: ServerMessage) => void;
 
-  constructor(notify: (notification: JsonRpcNotification) => void) {
-    this.notify = notify;
+  constructor(send: (message: ServerMessage) => void) {
+    this.send = send;
   }
 }
 
@@ -30,6 +36,8 @@ export interface LegacyState {
   readonly client?: ClientInfo;
   /** Nothing below it is sent. */
   logLevel?: LogLevel;
+  /** What it has subscribed to, by URI; cancelling one ends it. */
+  readonly subscriptions: Map<string, Cancellation>;
 }
 
 /** One message's way in and out, as its door provides it. */
@@ -41,8 +49,13 @@ export interface Exchange {
   readonly headers?: Headers;
   /** Cancels this message alone. Absent where a session is there and its end is all that cancels from outside. */
   readonly cancellation?: Cancellation;
-  /** Sends what belongs to this request, before its reply. */
-  notify(notification: JsonRpcNotification): void;
+  /** Sends what belongs to this request, before its reply. False if there is no way: nothing may precede the reply, or it is out. */
+  send(message: ServerMessage): boolean;
+  /**
+   * Holds no connection until the reply: what follows waits for the client to ask for it. Does nothing where the
+   * client cannot. Absent where nothing of the kind exists (specification 2025-11-25, Sending Messages to the Server).
+   */
+  closeStream?(): void;
 }
 
 /** An answer, encoded. `status` is for doors that speak HTTP. */

@@ -222,6 +222,7 @@ describe("responses", () => {
 
   test("the codes are those of the specifications", () => {
     expect(rpcErrors).toEqual({
+      resourceNotFound: -32002,
       parseError: -32700,
       invalidRequest: -32600,
       methodNotFound: -32601,

@@ -53,6 +53,8 @@ export const rpcErrors = {
   internalError: -32603,
   /** Legacy only: a request before `initialize`. */
   notInitialized: -32002,
+  /** Legacy only, the same number (specification 2025-11-25, server/resources, Error Handling). */
+  resourceNotFound: -32002,
   headerMismatch: -32020,
   missingClientCapability: -32021,
   unsupportedProtocolVersion: -32022,

@@ -2,8 +2,11 @@ import type { Incoming, JsonRpcMessage, RequestId } from "./jsonrpc.ts";
 
 /** What a link tells of itself. */
 export interface LinkEvents {
-  /** A message from the other side. */
-  message(incoming: Incoming): void;
+  /**
+   * A message from the other side. `cause` is the request of ours that it came in answer to, where the transport
+   * knows: the one on whose HTTP response it arrived.
+   */
+  message(incoming: Incoming, cause?: RequestId): void;
   /** What the other side has told of its own accord meanwhile may be lost. */
   missed?(): void;
   /** The other side is gone. Called once; nothing follows. `error` says why, for a person. */
@@ -23,6 +26,8 @@ export interface Link {
 }
 
 export interface SendOptions {
+  /** Where several ways lead to the peer, the one to take. */
+  readonly via?: (message: JsonRpcMessage) => void;
   /** Extra HTTP headers; transports without headers ignore them. */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -2,7 +2,8 @@ import type { Cancellation } from "../core/cancellation.ts";
 import type { Clock, Timer } from "../core/effects.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Progress } from "../core/context.ts";
-import { RpcError, rpcErrors } from "./jsonrpc.ts";
+import { Inflight } from "./inflight.ts";
+import { isRequestId, RpcError, rpcErrors } from "./jsonrpc.ts";
 import type {
   Incoming,
   Invalid,
@@ -18,16 +19,27 @@ export interface PeerOptions {
   /** Requests that may wait for an answer at once. Default 4,096. */
   readonly maxPending?: number;
   /** Answers the other side's requests. Throw an `RpcError` to answer with an error. */
-  onRequest?(request: JsonRpcRequest): Promise<JsonObject> | JsonObject;
-  onNotification?(notification: JsonRpcNotification): void;
+  onRequest?(request: JsonRpcRequest, origin: Origin): Promise<JsonObject> | JsonObject;
+  /** `cause` is as in `Origin`. */
+  onNotification?(notification: JsonRpcNotification, cause: RequestId | undefined): void;
   /** Something came that is no message, or an answer to nothing. */
   onStray?(incoming: Invalid | { kind: "response"; message: JsonRpcResponse }): void;
+}
+
+/** Where a request of the other side belongs. */
+export interface Origin {
+  /** The request of ours on whose answer's stream it came; undefined where the transport does not tell. */
+  readonly cause: RequestId | undefined;
+  /** The other side has withdrawn it. */
+  readonly cancellation: Cancellation;
 }
 
 export interface RequestOptions extends SendOptions {
   /** Milliseconds; restarted by progress. None: only the peer's end or a cancellation ends the wait. */
   readonly timeoutMs?: number;
   readonly cancellation?: Cancellation;
+  /** Tells the request's id before it is sent. */
+  onId?(id: RequestId): void;
   onProgress?(progress: Progress): void;
 }
 
@@ -69,7 +81,7 @@ export class Peer {
   readonly #pending = new Map<RequestId, Pending>();
   #link: Link | undefined;
   #lastId = 0;
-  #serving = 0;
+  readonly #serving = new Inflight();
   #closed: Error | undefined;
 
   constructor(options: PeerOptions) {
@@ -92,6 +104,7 @@ export class Peer {
       return Promise.reject(new Error(`more than ${this.#pending.size} requests wait for an answer`));
     if (options.cancellation?.cancelled) return Promise.reject(new CancelledError("cancelled"));
     const id = ++this.#lastId;
+    options.onId?.(id);
     return new Promise((resolve, reject) => {
       this.#track(id, resolve, reject, options);
       const message: JsonRpcRequest = { jsonrpc: "2.0", id, method, params: withToken(params, id, options) };
@@ -107,16 +120,16 @@ export class Peer {
   }
 
   /** Takes what came over the link. */
-  receive(incoming: Incoming): void {
+  receive(incoming: Incoming, cause?: RequestId): void {
     switch (incoming.kind) {
       case "response":
         return this.#answer(incoming);
       case "request":
-        return void this.#serve(incoming.message);
+        return void this.#serve(incoming.message, cause);
       case "notification":
-        return this.#notification(incoming.message);
+        return this.#notification(incoming.message, cause);
       case "batch":
-        for (const one of incoming.messages) this.receive(one);
+        for (const one of incoming.messages) this.receive(one, cause);
         return;
       case "invalid":
         return this.#invalid(incoming);
@@ -127,6 +140,7 @@ export class Peer {
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = error;
+    this.#serving.cancelAll(error);
     for (const id of this.#pending.keys()) this.#fail(id, error);
   }
 
@@ -203,9 +217,15 @@ export class Peer {
       this.#withdraw(waiting, new OversizedError(limit), "a message was too long");
   }
 
-  #notification(notification: JsonRpcNotification): void {
-    if (notification.method !== "notifications/progress") return this.#options.onNotification?.(notification);
-    const { progressToken, progress, total, message } = notification.params ?? {};
+  #notification(notification: JsonRpcNotification, cause: RequestId | undefined): void {
+    const { method, params = {} } = notification;
+    if (method === "notifications/progress") return this.#progress(params);
+    const withdrawn = method === "notifications/cancelled" ? params["requestId"] : undefined;
+    if (isRequestId(withdrawn)) this.#serving.cancel(withdrawn, "withdrawn by the other side");
+    this.#options.onNotification?.(notification, cause);
+  }
+
+  #progress({ progressToken, progress, total, message }: JsonObject): void {
     // The token of a request is its id.
     const pending = this.#pending.get(progressToken as RequestId);
     if (!pending || typeof progress !== "number") return;
@@ -217,19 +237,20 @@ export class Peer {
     });
   }
 
-  async #serve(request: JsonRpcRequest): Promise<void> {
-    if (this.#serving >= maxServing) return;
-    this.#serving += 1;
-    const reply = await this.#replyTo(request);
-    // As in `notify`: a link that cannot send reports its own end.
-    await (async () => this.#link?.send(reply))().catch(() => {});
-    this.#serving -= 1;
+  async #serve(request: JsonRpcRequest, cause: RequestId | undefined): Promise<void> {
+    const { id } = request;
+    const cancellation = this.#serving.size < maxServing ? this.#serving.begin(id) : undefined;
+    if (!cancellation) return;
+    const reply = await this.#replyTo(request, { cause, cancellation });
+    // As in `notify`: a link that cannot send reports its own end. Who has withdrawn a question wants no answer.
+    if (!cancellation.cancelled) await (async () => this.#link?.send(reply))().catch(() => {});
+    this.#serving.end(id);
   }
 
-  async #replyTo(request: JsonRpcRequest): Promise<JsonRpcResponse> {
+  async #replyTo(request: JsonRpcRequest, origin: Origin): Promise<JsonRpcResponse> {
     try {
       if (!this.#options.onRequest) throw methodNotFound(request.method);
-      return { jsonrpc: "2.0", id: request.id, result: await this.#options.onRequest(request) };
+      return { jsonrpc: "2.0", id: request.id, result: await this.#options.onRequest(request, origin) };
     } catch (error) {
       const known =
         error instanceof RpcError ? error : new RpcError(rpcErrors.internalError, "Internal error");

@@ -87,12 +87,13 @@ export function itemOf(provider: ToolProvider, name: string, otherwise?: Item): 
   };
 }
 
-/** Knows these items, by their canonical and by their own names. */
+/** Knows these items, whatever is to be done with them, by their canonical and by their own names. */
 export function resolverOf(...items: readonly Item[]): Resolver {
   return {
-    items: () => items,
-    resolve: (name) => items.find((item) => item.canonicalName === name || item.name === name),
+    items: (kind) => items.filter((item) => item.kind === kind),
+    resolve: ({ name }) => items.find((item) => item.canonicalName === name || item.name === name),
     watch: () => () => {},
+    info: async () => ({ capabilities: {} }),
   };
 }
 
