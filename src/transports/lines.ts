@@ -46,7 +46,8 @@ export class LineWriter {
 const flushOf = (writer: LineWriter): void => writer.flush();
 
 export interface LineReaderOptions {
-  readonly maxBytes: number;
+  /** Asked anew for every piece of a line that comes in. */
+  maxBytes(): number;
   onLine(text: string): void;
   onOversized(maxBytes: number): void;
   /** All lines of one chunk have been told. */
@@ -58,7 +59,9 @@ export interface LineReaderOptions {
 /** Reads lines until the stream ends, fails or is destroyed. */
 export function readLines(input: Readable, options: LineReaderOptions): void {
   const framer = new LineFramer({
-    maxBytes: options.maxBytes,
+    get maxBytes() {
+      return options.maxBytes();
+    },
     onLine: options.onLine,
     onOversized: options.onOversized,
     decode,

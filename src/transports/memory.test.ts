@@ -11,7 +11,7 @@ function setUp() {
   const endpoint = {
     handle: vi.fn<Endpoint["handle"]>((_, exchange) => {
       exchanges.push(exchange);
-      exchange.notify({ jsonrpc: "2.0", method: "notifications/progress" });
+      exchange.send({ jsonrpc: "2.0", method: "notifications/progress" });
       return { text: encode(resultResponse(1, {})), status: 200 };
     }),
     closed: vi.fn<Endpoint["closed"]>(),

@@ -14,8 +14,15 @@ export function memoryPair(endpoint: Endpoint, principal: Principal = localPrinc
       queueMicrotask(() => {
         if (open) events.message(parse(text));
       });
-    const session = new Session((notification) => receive(encode(notification)));
-    const exchange: Exchange = { principal, session, notify: session.notify };
+    const session = new Session((message) => receive(encode(message)));
+    const exchange: Exchange = {
+      principal,
+      session,
+      send(message) {
+        session.send(message);
+        return open;
+      },
+    };
     const serve = async (text: string): Promise<void> => {
       if (!open) return;
       const reply = await endpoint.handle(parse(text), exchange);

@@ -105,7 +105,7 @@ class LastWords {
     };
     this.ended = new Promise((resolve) => {
       readLines(stderr, {
-        maxBytes: maxErrorLine,
+        maxBytes: () => maxErrorLine,
         onLine: (text) => keep(text.trimEnd()),
         onOversized: (limit) => keep(`[a line of more than ${limit} bytes]`),
         onEnd: () => resolve(),

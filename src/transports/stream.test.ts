@@ -106,7 +106,7 @@ describe("serveStream", () => {
 
   test("notifications come before the reply of their request", async () => {
     const endpoint = endpointOf((incoming, exchange) => {
-      exchange.notify({ jsonrpc: "2.0", method: "notifications/progress" });
+      exchange.send({ jsonrpc: "2.0", method: "notifications/progress" });
       return reply(idOf(incoming));
     });
     const { input, output } = serve(endpoint);
@@ -149,7 +149,7 @@ describe("serveStream", () => {
       params: { text: "x".repeat(1000) },
     });
     const endpoint = endpointOf((incoming, exchange) => {
-      for (let n = 0; n < 5000; n++) exchange.notify(JSON.parse(line) as JsonRpcNotification);
+      for (let n = 0; n < 5000; n++) exchange.send(JSON.parse(line) as JsonRpcNotification);
       return reply(idOf(incoming));
     });
     const { input, output, log } = serve(endpoint);
@@ -194,7 +194,9 @@ describe("serveStream", () => {
 
   test("an input that fails is the end of the client", async () => {
     const endpoint = echo();
-    const { input, server } = serve(endpoint);
+    const { input, output, server } = serve(endpoint);
+    input.write(request(1));
+    await nextWrite(output);
     input.destroy(new Error("read ECONNRESET"));
     await server.closed;
     expect(endpoint.ended).toHaveLength(1);

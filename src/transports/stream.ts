@@ -1,17 +1,16 @@
 import type { Readable, Writable } from "node:stream";
 import type { Log } from "../core/effects.ts";
 import type { Principal } from "../core/principal.ts";
-import { Session, type Endpoint, type Exchange, type Reply } from "../wire/endpoint.ts";
-import { encode, parse, type Incoming, type JsonRpcNotification } from "../wire/jsonrpc.ts";
+import type { Endpoint } from "../wire/endpoint.ts";
+import { encode, parse, type Incoming } from "../wire/jsonrpc.ts";
 import type { Link, LinkEvents } from "../wire/link.ts";
 import { LineWriter, readLines } from "./lines.ts";
+import { MessageServer, openTo, type Gate } from "./messageServer.ts";
 
 /** What a client may send in one message, in bytes. */
 const maxClientMessage = 4 * 1024 * 1024;
 /** What an upstream may send in one message, in bytes. */
 const maxUpstreamMessage = 32 * 1024 * 1024;
-/** While a client has this much to read, in bytes, it gets no more progress and logs. Answers are never dropped. */
-const maxUnread = 1024 * 1024;
 /** While an upstream has this much to read, in bytes, nothing more is sent to it. */
 const maxUnreadByUpstream = 64 * 1024 * 1024;
 /** How long a client that does not read may hold up the end of its connection, in milliseconds. */
@@ -39,96 +38,55 @@ export interface StreamServer {
  * that are ready by then still go out. While the output is full nothing more is read. Both streams are ended.
  */
 export function serveStream(endpoint: Endpoint, options: ServeStreamOptions): StreamServer {
-  const server = new LineServer(endpoint, options);
-  return { closed: server.closed, close: () => server.end() };
+  return serveLines(endpoint, { ...options, gate: openTo(options.principal) });
 }
 
-class LineServer {
-  readonly closed: Promise<void>;
-  readonly #endpoint: Endpoint;
-  readonly #options: ServeStreamOptions;
-  readonly #writer: LineWriter;
-  readonly #exchange: Exchange & { readonly session: Session };
-  #resolveClosed: () => void = () => {};
-  #over = false;
-  #dropped = false;
+export interface ServeLinesOptions extends Omit<ServeStreamOptions, "principal"> {
+  readonly gate: Gate;
+  /** What a client may send in its first message, in bytes. Default: as in any other. */
+  readonly maxFirstBytes?: number;
+}
 
-  constructor(endpoint: Endpoint, options: ServeStreamOptions) {
-    const { input, output, principal } = options;
-    this.#endpoint = endpoint;
-    this.#options = options;
-    this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
-    this.#writer = new LineWriter(output, () => this.#waitForDrain());
-    const session = new Session((notification) => this.#send(encode(notification)));
-    // One for all messages: nothing in it differs between them, and they are many.
-    this.#exchange = { principal, session, notify: (notification) => this.#notify(notification) };
-    output.on("error", (error) => this.#lost(error)).on("close", () => this.#lost());
-    readLines(input, {
-      maxBytes: options.maxMessageBytes ?? maxClientMessage,
-      onLine: (text) => this.#handle(parse(text)),
-      onOversized: (limit) => this.#handle({ kind: "invalid", reason: "size", limit }),
-      onChunk: () => this.#writer.flush(),
-      // A turn later, so that answers which wait for nothing are not lost with the client that only stopped asking.
-      onEnd: (error) => void setImmediate(() => this.#lost(error)),
-    });
-  }
-
-  /** Does it once, whoever asks first. */
-  end(): Promise<void> {
-    if (this.#over) return this.closed;
-    this.#writer.flush();
-    this.#over = true;
-    this.#endpoint.closed(this.#exchange.session);
-    this.#finish();
-    return this.closed;
-  }
-
-  #handle(incoming: Incoming): void {
-    if (this.#over) return;
-    const reply = this.#endpoint.handle(incoming, this.#exchange);
-    if (reply instanceof Promise) void reply.then(this.#reply);
-    else this.#reply(reply);
-  }
-
-  readonly #reply = (reply: Reply | undefined): void => {
-    if (reply) this.#send(reply.text);
+/** As `serveStream`; who the client is says its first message. */
+export function serveLines(endpoint: Endpoint, options: ServeLinesOptions): StreamServer {
+  const { input, output, gate, log, maxMessageBytes = maxClientMessage } = options;
+  const { maxFirstBytes = maxMessageBytes } = options;
+  const writer = new LineWriter(output, () => pauseUntilDrained(input, output));
+  const end = (): Promise<void> => {
+    writer.flush();
+    return endStreams(input, output);
   };
+  const server = new MessageServer(endpoint, { gate, log, writer, end });
+  output.on("error", (error) => server.lost(error)).on("close", () => server.lost());
+  readLines(input, {
+    maxBytes: () => (server.admitted ? maxMessageBytes : maxFirstBytes),
+    onLine: (text) => server.receive(parse(text)),
+    onOversized: (limit) => server.receive({ kind: "invalid", reason: "size", limit }),
+    onChunk: () => writer.flush(),
+    // A turn later, so that answers which wait for nothing are not lost with the client that only stopped asking.
+    onEnd: (error) => void setImmediate(() => server.lost(error)),
+  });
+  return server;
+}
 
-  #notify(notification: JsonRpcNotification): void {
-    if (this.#writer.held <= maxUnread) return this.#send(encode(notification));
-    if (this.#dropped) return;
-    this.#dropped = true;
-    this.#options.log("warning", "A client does not read: progress and logs for it are dropped.");
-  }
+function pauseUntilDrained(input: Readable, output: Writable): void {
+  if (input.isPaused()) return;
+  input.pause();
+  output.once("drain", () => input.resume());
+}
 
-  #send(text: string): void {
-    if (!this.#over) this.#writer.write(text);
-  }
-
-  #waitForDrain(): void {
-    const { input, output } = this.#options;
-    if (input.isPaused()) return;
-    input.pause();
-    output.once("drain", () => input.resume());
-  }
-
-  #lost(error?: Error): void {
-    if (error && !this.#over) this.#options.log("info", `The client's connection broke: ${error.message}`);
-    void this.end();
-  }
-
-  #finish(): void {
-    const { input, output } = this.#options;
+function endStreams(input: Readable, output: Writable): Promise<void> {
+  return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(patience);
       input.destroy();
       output.destroy();
-      this.#resolveClosed();
+      resolve();
     };
     const patience = setTimeout(done, maxFlushMs);
     // Called with an error too, where the output has failed already.
     output.end(done);
-  }
+  });
 }
 
 export interface StreamLinkOptions {
@@ -159,7 +117,7 @@ export function streamLink({ input, output, events, maxMessageBytes }: StreamLin
   };
   output.on("error", lost);
   readLines(input, {
-    maxBytes: maxMessageBytes ?? maxUpstreamMessage,
+    maxBytes: () => maxMessageBytes ?? maxUpstreamMessage,
     onLine: (text) => receive(parse(text)),
     onOversized: (limit) => receive({ kind: "invalid", reason: "size", limit }),
     onEnd: lost,
