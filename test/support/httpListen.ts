@@ -61,7 +61,7 @@ export function result(message: JsonRpcRequest, value: JsonObject, status = 200)
 const echo: Method = (message) => result(message, { echo: message.params ?? {} });
 
 const initialize: Method = (message, { session }) => {
-  if (session) session.legacy = { protocolVersion: "2025-11-25", capabilities: {} };
+  if (session) session.legacy = { protocolVersion: "2025-11-25", capabilities: {}, subscriptions: new Map() };
   return result(message, { protocolVersion: "2025-11-25" });
 };
 
@@ -124,7 +124,7 @@ export async function* eventsOf(res: IncomingMessage): AsyncGenerator<JsonObject
     const parts = text.split("\n\n");
     text = parts.pop()!;
     for (const part of parts) {
-      const data = /^event: message\ndata: (.*)$/.exec(part)?.[1];
+      const data = /^(?:id: .*\n)?event: message\ndata: (.*)$/.exec(part)?.[1];
       if (data !== undefined) yield JSON.parse(data) as JsonObject;
     }
   }

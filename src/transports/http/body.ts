@@ -1,5 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { parse, type Incoming } from "../../wire/jsonrpc.ts";
+import type { Refusal } from "./respond.ts";
+
+export const notJson: Refusal = {
+  status: 415,
+  message: "Send the message with Content-Type: application/json.",
+};
 
 /** How many times the limit is read in all, so that a client still sending gets to read its answer. */
 const patience = 4;
@@ -35,4 +41,12 @@ export function readMessage(
     const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
     done(parse(body.toString()));
   });
+}
+
+/** True for the `Content-Type` of a message. */
+export function isJson(contentType: string | undefined): boolean {
+  return (
+    contentType === "application/json" ||
+    (contentType !== undefined && /^application\/json\s*(?:;|$)/i.test(contentType))
+  );
 }

@@ -1,112 +1,23 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import {
+  answer,
+  echo,
+  event,
+  failure,
+  json,
+  legacy,
+  modern,
+  notification,
+  request,
+  serve,
+  shakeHands,
+  stream,
+} from "../../../test/support/dialed.ts";
 import { FakeClock } from "../../../test/support/fakeClock.ts";
-import type { Incoming, JsonRpcMessage } from "../../wire/jsonrpc.ts";
-import type { Link } from "../../wire/link.ts";
-import { dialHttp, HttpError, SessionLost, type DialHttpOptions } from "./dial.ts";
-
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
-
-interface Seen {
-  readonly method: string;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: { id?: number; method?: string };
-}
-
-type Handler = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
-
-/** A real server and a link to it. `handle` answers the requests; what came is in `seen`. */
-async function serve(handle: Handler, options: Partial<DialHttpOptions> = {}) {
-  const seen: Seen[] = [];
-  const server = createServer((request, response) => {
-    void request.toArray().then((chunks) => {
-      const text = Buffer.concat(chunks as Buffer[]).toString();
-      const one = {
-        method: request.method!,
-        headers: request.headers,
-        body: text ? (JSON.parse(text) as object) : {},
-      };
-      seen.push(one);
-      handle(one, response, request);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const clock = new FakeClock();
-  const messages: Incoming[] = [];
-  const told: "missed"[] = [];
-  let wake = (): void => {};
-  const link = await dialHttp({ url: `${address}?key=secret`, clock, ...options })({
-    message(incoming) {
-      messages.push(incoming);
-      wake();
-    },
-    missed: () => void told.push("missed"),
-    closed: (error) => expect.unreachable(error.message),
-  });
-  cleanups.push(
-    () => link.close(),
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  /** Resolves when `count` messages have come. */
-  const arrived = async (count: number): Promise<Incoming[]> => {
-    while (messages.length < count) await new Promise<void>((resolve) => (wake = resolve));
-    return messages;
-  };
-  return { link, seen, messages, told, arrived, clock, address };
-}
-
-const json = (
-  response: ServerResponse,
-  value: unknown,
-  status = 200,
-  headers: Record<string, string> = {},
-): void => {
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
-};
-const stream = (response: ServerResponse): ServerResponse =>
-  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-
-const request = (method: string, params: object = {}, id = 1): JsonRpcMessage => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  params: { ...params },
-});
-const modern = (method: string, params: object = {}, id = 1): JsonRpcMessage =>
-  request(method, { ...params, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }, id);
-const answer = (id: unknown, result: object = {}) => ({ jsonrpc: "2.0", id, result });
-const echo: Handler = ({ body }, response) => json(response, answer(body.id, { method: body.method }));
-const failure = (sent: void | Promise<void>): Promise<Error> =>
-  Promise.resolve(sent).then(
-    () => expect.unreachable("it was sent"),
-    (error: Error) => error,
-  );
-const initialized: JsonRpcMessage = { jsonrpc: "2.0", method: "notifications/initialized" };
-
-/** The handshake of a legacy server that gives the session `s1`; `rest` handles all else. */
-const legacy =
-  (rest: Handler): Handler =>
-  (one, response, req) => {
-    if (one.body.method === "initialize")
-      json(response, answer(one.body.id), 200, { "mcp-session-id": "s1" });
-    else rest(one, response, req);
-  };
-async function shakeHands(link: Link): Promise<void> {
-  await link.send(request("initialize"));
-  link.negotiated!("2025-11-25");
-  await link.send(initialized);
-}
+import { dialHttp, SessionLost } from "./dial.ts";
 
 test("a modern request repeats its version, method and name in headers", async () => {
   const { link, seen, messages } = await serve(echo, {
@@ -196,7 +107,7 @@ test("a notification wants no answer, whatever the server says", async () => {
     else if (seen.length === 2) json(response, answer(1));
     else stream(response).write(event(answer(1)));
   });
-  for (let n = 0; n < 3; n++) await link.send({ jsonrpc: "2.0", method: "notifications/cancelled" });
+  for (let n = 0; n < 3; n++) await link.send(notification("cancelled"));
   expect(messages).toEqual([]);
 });
 
@@ -204,7 +115,7 @@ test("a notification that the server never answers does not hold its connection 
   let came!: () => void;
   const there = new Promise<void>((resolve) => (came = resolve));
   const { link, clock, address } = await serve(() => came());
-  const error = failure(link.send({ jsonrpc: "2.0", method: "notifications/cancelled" }));
+  const error = failure(link.send(notification("cancelled")));
   await there;
   await clock.pass(10_000);
   expect((await error).message).toContain(address);
@@ -233,8 +144,7 @@ test("any other error rejects with status, address without query, and the start 
     response.writeHead(503).end(`<h1>down\n  for</h1>${"x".repeat(500)}`),
   );
   const error = await failure(link.send(request("x")));
-  expect(error).toBeInstanceOf(HttpError);
-  expect(error).toMatchObject({ status: 503 });
+  expect(error).toMatchObject({ name: "HttpError", status: 503 });
   expect(error.message).toBe(`HTTP 503 from ${address}: <h1>down for</h1>${"x".repeat(183)}`);
   expect(messages).toEqual([]);
 });
@@ -451,16 +361,17 @@ test("the server's own stream delivers, and comes back from its last event with 
   expect(clock.pending).toBe(0);
 });
 
-test("what may have been missed is told: the server's stream begins anew, or its session is gone", async () => {
+test("what may have been missed is told: the server's stream begins anew, or is no more", async () => {
   for (const [again, missed] of [
     [200, 1],
-    [404, 1],
+    [405, 1],
     [503, 0],
+    [409, 0],
   ] as const) {
     let gets = 0;
     let answered!: () => void;
     const second = new Promise<void>((resolve) => (answered = resolve));
-    const { link, clock, told } = await serve(
+    const { link, pause, told } = await serve(
       legacy((one, response) => {
         if (one.method !== "GET") return response.writeHead(202).end();
         gets += 1;
@@ -470,14 +381,37 @@ test("what may have been missed is told: the server's stream begins anew, or its
       }),
     );
     await shakeHands(link);
-    // The pause begins when this side has seen the end, some real moments later.
-    while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
-    await clock.pass(1_000);
+    await pause();
     await second;
     // By the time of three more answers, the one to GET has been read.
-    for (let n = 0; n < 3; n++) await link.send({ jsonrpc: "2.0", method: "notifications/cancelled" });
+    for (let n = 0; n < 3; n++) await link.send(notification("cancelled"));
     expect(told).toHaveLength(missed);
   }
+});
+
+test("a session of which the server's stream says that it is gone ends the link", async () => {
+  let gets = 0;
+  const { link, seen, told, pause, until, clock, address } = await serve(
+    legacy((one, response) => {
+      if (one.body.id === 2) return;
+      if (one.method !== "GET") return response.writeHead(202).end();
+      gets += 1;
+      if (gets === 1) stream(response).end(": hello\n\n");
+      else response.writeHead(404).end();
+    }),
+  );
+  await shakeHands(link);
+  const running = failure(link.send(request("tools/call", {}, 2)));
+  await pause();
+  await until(() => told.length > 0);
+  expect(told).toEqual([new Error(`${address} does not know the session any more (HTTP 404).`)]);
+  // It may have run. What is sent from now on has not.
+  expect(await running).not.toBeInstanceOf(SessionLost);
+  expect(told[0]).not.toBeInstanceOf(SessionLost);
+  expect(await failure(link.send(request("x", {}, 3)))).toBeInstanceOf(SessionLost);
+  await link.close();
+  expect(seen.filter(({ method, body }) => method === "DELETE" || body.id === 3)).toEqual([]);
+  expect(clock.pending).toBe(0);
 });
 
 test("a server without a stream of its own is asked once", async () => {
@@ -491,7 +425,74 @@ test("a server without a stream of its own is asked once", async () => {
   await shakeHands(link);
   await once;
   // By the time of three more answers, the one to GET has been read.
-  for (let n = 0; n < 3; n++) await link.send({ jsonrpc: "2.0", method: "notifications/cancelled" });
+  for (let n = 0; n < 3; n++) await link.send(notification("cancelled"));
   expect(clock.pending).toBe(0);
   expect(seen.filter(({ method }) => method === "GET")).toHaveLength(1);
+});
+
+test("what comes in answer to a request is told with it, what comes by itself is not", async () => {
+  const asks = { jsonrpc: "2.0", id: "s1", method: "elicitation/create" };
+  const { link, causes, messages, arrived } = await serve(
+    legacy((one, response) => {
+      if (one.method === "GET") return stream(response).write(event(asks));
+      if (one.body.id === undefined) return response.writeHead(202).end();
+      if (one.body.id === 7) return stream(response).end(event(asks) + event(answer(7)));
+      return json(response, { jsonrpc: "2.0", id: null, error: { code: -32602, message: "no" } }, 400);
+    }),
+  );
+  await shakeHands(link);
+  await arrived(2);
+  await link.send(request("tools/call", {}, 7));
+  await link.send(request("tools/call", {}, 8));
+  expect(messages.map(({ kind }) => kind)).toEqual([
+    "response",
+    "request",
+    "request",
+    "response",
+    "response",
+  ]);
+  expect(causes).toEqual([1, undefined, 7, 7, 8]);
+});
+
+test("an answer to the server's question that it refuses, or never takes, ends nothing", async () => {
+  const { link, seen, told, until, clock } = await serve(
+    legacy((one, response, req) => {
+      if (one.method === "GET") return response.writeHead(405).end();
+      if (one.body.method === undefined) return one.body.id === 5 ? response.writeHead(500).end() : undefined;
+      return one.body.id === undefined ? response.writeHead(202).end() : echo(one, response, req);
+    }),
+  );
+  await shakeHands(link);
+  const reply = (id: number) => failure(link.send({ jsonrpc: "2.0", id, result: {} }));
+  expect(await reply(5)).toMatchObject({ name: "HttpError", status: 500 });
+  const hangs = reply(6);
+  await until(() => seen.at(-1)?.body.id === 6);
+  await clock.pass(10_000);
+  await hangs;
+  await link.send(request("x", {}, 2));
+  expect(told).toEqual([]);
+  expect(seen.at(-2)?.headers).toMatchObject({
+    "mcp-session-id": "s1",
+    "mcp-protocol-version": "2025-11-25",
+  });
+});
+
+test("a modern stream that ends or breaks is not taken up again, whatever ids its events have", async () => {
+  const { link, seen } = await serve((_, response) => {
+    stream(response).write(`id: 1\nretry: 1\n${event({ jsonrpc: "2.0", method: "notifications/x" })}`, () => {
+      if (seen.length === 1) response.end();
+      else response.destroy();
+    });
+  });
+  const listen = () => failure(link.send(modern("subscriptions/listen")));
+  expect((await listen()).message).toContain("without an answer");
+  expect((await listen()).message).toContain("broke before the answer");
+  expect(seen.map(({ method }) => method)).toEqual(["POST", "POST"]);
+});
+
+test("a modern request for a task names it in a header", async () => {
+  const { link, seen } = await serve(echo);
+  for (const method of ["tasks/get", "tasks/update", "tasks/cancel"])
+    await link.send(modern(method, { taskId: "t-1" }));
+  expect(seen.map(({ headers }) => headers["mcp-name"])).toEqual(["t-1", "t-1", "t-1"]);
 });

@@ -1,46 +1,47 @@
-import type { Clock } from "../../core/effects.ts";
+import { Cancellation } from "../../core/cancellation.ts";
+import type { Clock, Timer } from "../../core/effects.ts";
 import { systemClock } from "../../core/systemClock.ts";
 import { encode, type Incoming, type JsonRpcMessage, type RequestId } from "../../wire/jsonrpc.ts";
 import type { Dial, Link, LinkEvents, SendOptions } from "../../wire/link.ts";
 import { idOf, readAnswer } from "./dialAnswer.ts";
 import { SessionLost } from "./dialErrors.ts";
-import { lowerCase, modernVersionOf, postHeaders, sessionHeaders } from "./dialHeaders.ts";
-import { Requester, type Requested } from "./dialRequest.ts";
+import { FallbackLink } from "./dialFallback.ts";
+import { modernVersionOf, postHeaders, sessionHeaders, type HeaderMap } from "./dialHeaders.ts";
+import { defaultMaxBytes, noticeMs, type DialHttpOptions } from "./dialOptions.ts";
+import { Requester } from "./dialRequest.ts";
+import { resume } from "./dialResume.ts";
+import { SseLink } from "./dialSse.ts";
 import { ServerStream } from "./dialStream.ts";
 
 export { HttpError, SessionLost } from "./dialErrors.ts";
+export type { DialHttpOptions } from "./dialOptions.ts";
 
-export interface DialHttpOptions {
-  /** The MCP endpoint, http or https. */
-  readonly url: string;
-  /** Sent with every request, credentials for example. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The longest body, or event of a stream. Default 32 MiB. */
-  readonly maxMessageBytes?: number;
-  /** Default: the system's. */
-  readonly clock?: Clock;
-}
-
-/** A POST whose answer is awaited. */
-interface Open extends Requested {
+/** A message under way. */
+interface Open {
   readonly modern: boolean;
+  readonly cancellation: Cancellation;
+  timer?: Timer;
 }
 
 /** How long the stream of an answered or cancelled request may stay open. */
 const lingerMs = 5_000;
 /** How long the end of a session waits for the server. */
 const goodbyeMs = 2_000;
-/** How long the server may take over a message that wants no answer. */
-const noticeMs = 10_000;
 
 /**
- * Reaches a server by Streamable HTTP, of either era (specification 2026-07-28, basic/transports/streamable-http;
- * 2025-11-25, basic/transports). Dialling connects nothing yet; each message is a POST of its own, and `send`
- * resolves when it has been answered. It rejects with `HttpError`, `SessionLost`, or an `Error` where the
- * server could not be reached. Such a link never reports its own end: the next request may well succeed.
+ * Reaches a server by HTTP, of either era (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25,
+ * basic/transports). Dialling connects nothing yet; each message is a POST of its own, and `send` resolves when it
+ * has been answered. It rejects with `HttpError`, `SessionLost`, or an `Error` where the server could not be
+ * reached. The link reports its own end only where it knows of one: a legacy server's stream says that the session
+ * is gone, or the stream of an HTTP+SSE server ends. Else the next request may well succeed.
  */
 export function dialHttp(options: DialHttpOptions): Dial {
-  return async (events) => new HttpLink(options, events);
+  const openSse = (events: LinkEvents): SseLink => new SseLink(options, events);
+  return async (events) => {
+    if (options.sse === true) return openSse(events);
+    const link = new HttpLink(options, events);
+    return options.sse === false ? link : new FallbackLink(link, () => openSse(events));
+  };
 }
 
 class HttpLink implements Link {
@@ -48,7 +49,7 @@ class HttpLink implements Link {
   readonly #clock: Clock;
   readonly #maxBytes: number;
   readonly #requester: Requester;
-  readonly #running = new Set<Requested>();
+  readonly #running = new Set<Open>();
   readonly #open = new Map<RequestId, Open>();
   readonly #stream: ServerStream;
   #session: { id?: string; protocolVersion?: string } = {};
@@ -58,8 +59,8 @@ class HttpLink implements Link {
   constructor(options: DialHttpOptions, events: LinkEvents) {
     this.#events = events;
     this.#clock = options.clock ?? systemClock;
-    this.#maxBytes = options.maxMessageBytes ?? 32 * 1024 * 1024;
-    this.#requester = new Requester(new URL(options.url), lowerCase(options.headers ?? {}));
+    this.#maxBytes = options.maxMessageBytes ?? defaultMaxBytes;
+    this.#requester = new Requester({ ...options, url: new URL(options.url) });
     this.#stream = new ServerStream({
       requester: this.#requester,
       clock: this.#clock,
@@ -67,27 +68,28 @@ class HttpLink implements Link {
       headers: () => sessionHeaders(this.#session),
       onMessage: (incoming) => this.#deliver(incoming),
       onMissed: () => events.missed?.(),
+      onNotFound: () => this.#notFound(),
     });
   }
 
   async send(message: JsonRpcMessage, extra?: SendOptions): Promise<void> {
-    if (this.#closed) throw new Error(`The link to ${this.#requester.address} is closed.`);
     if (this.#lost) throw this.#lost;
-    const headers = postHeaders(message, this.#session, extra?.headers);
+    if (this.#closed) throw new Error(`The link to ${this.#requester.address} is closed.`);
     const open: Open = {
-      ...this.#requester.start("POST", headers, encode(message)),
       modern: modernVersionOf(message) !== undefined,
+      cancellation: new Cancellation(),
     };
     const id = idOf(message);
     this.#running.add(open);
     if (id !== undefined) this.#open.set(id, open);
-    else this.#endAfter(noticeMs, open.request);
+    else this.#endAfter(noticeMs, open);
     try {
-      await this.#answered(message, open);
+      await this.#post(message, open, postHeaders(message, this.#session, extra?.headers));
     } catch (error) {
       if (error instanceof SessionLost) this.#lost = error;
       throw error;
     } finally {
+      open.timer?.stop();
       this.#running.delete(open);
       if (id !== undefined) this.#open.delete(id);
     }
@@ -96,8 +98,8 @@ class HttpLink implements Link {
   cancel(id: RequestId): boolean {
     const open = this.#open.get(id);
     if (!open) return false;
-    if (open.modern) open.request.destroy();
-    else this.#linger(open);
+    if (open.modern) open.cancellation.cancel("cancelled");
+    else this.#endAfter(lingerMs, open);
     return open.modern;
   }
 
@@ -107,50 +109,75 @@ class HttpLink implements Link {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#closed = true;
-    this.#stream.close();
-    for (const { request } of this.#running) request.destroy();
+    this.#stop();
     await this.#goodbye();
     this.#requester.close();
   }
 
-  async #answered(message: JsonRpcMessage, open: Open): Promise<void> {
-    const response = await open.response;
+  async #post(message: JsonRpcMessage, open: Open, headers: HeaderMap): Promise<void> {
+    const { modern, cancellation } = open;
+    const response = await this.#requester.send({
+      method: "POST",
+      headers,
+      body: encode(message),
+      cancellation,
+    });
     const method = "method" in message ? message.method : undefined;
     const session = response.headers["mcp-session-id"];
     if (method === "initialize" && typeof session === "string")
       this.#session = { ...this.#session, id: session };
+    const id = idOf(message);
     await readAnswer(response, {
-      id: idOf(message),
+      id,
       address: this.#requester.address,
       maxBytes: this.#maxBytes,
-      inSession: !open.modern && method !== "initialize" && this.#session.id !== undefined,
-      onMessage: (incoming) => this.#deliver(incoming),
-      onStreamAnswered: () => this.#linger(open),
+      inSession: !modern && method !== "initialize" && this.#session.id !== undefined,
+      onMessage: (incoming) => this.#deliver(incoming, id),
+      onStreamAnswered: () => this.#endAfter(lingerMs, open),
+      ...(!modern && {
+        resume: (cursor) =>
+          resume(cursor, {
+            requester: this.#requester,
+            clock: this.#clock,
+            headers: sessionHeaders(this.#session),
+            cancellation,
+          }),
+      }),
     });
     if (method === "notifications/initialized" && !this.#closed) this.#stream.open();
   }
 
-  #deliver(incoming: Incoming): void {
-    if (!this.#closed) this.#events.message(incoming);
+  #deliver(incoming: Incoming, cause?: RequestId): void {
+    if (!this.#closed) this.#events.message(incoming, cause);
   }
 
-  /** Nobody waits for this stream any more: the server may end it properly, but not keep it. */
-  #linger(open: Open): void {
-    this.#endAfter(lingerMs, open.request);
+  /** Nobody waits for it, or not for longer: the server may end it properly, but not keep it. */
+  #endAfter(ms: number, open: Open): void {
+    open.timer ??= this.#clock.timer(() => open.cancellation.cancel("late"), ms);
   }
 
-  #endAfter(ms: number, request: Requested["request"]): void {
-    const timer = this.#clock.timer(() => request.destroy(), ms);
-    request.on("close", () => timer.stop());
+  #stop(): void {
+    this.#closed = true;
+    this.#stream.close();
+    for (const { cancellation } of this.#running) cancellation.cancel("closed");
+  }
+
+  /** The session is gone. What was under way may have run: it fails with an error that does not say otherwise. */
+  #notFound(): void {
+    const { address } = this.#requester;
+    this.#lost = new SessionLost(`${address} does not know the session any more (HTTP 404).`);
+    this.#stop();
+    this.#requester.close();
+    this.#events.closed(new Error(this.#lost.message));
   }
 
   /** Ends the legacy session. It is a courtesy: whatever goes wrong, the link is closed. */
   async #goodbye(): Promise<void> {
     if (this.#session.id === undefined || this.#lost) return;
-    const { request, response } = this.#requester.start("DELETE", sessionHeaders(this.#session));
-    const timer = this.#clock.timer(() => request.destroy(), goodbyeMs);
-    await response.then(
+    const cancellation = new Cancellation();
+    const timer = this.#clock.timer(() => cancellation.cancel("late"), goodbyeMs);
+    const headers = sessionHeaders(this.#session);
+    await this.#requester.send({ method: "DELETE", headers, cancellation }).then(
       (answer) => answer.resume(),
       () => {},
     );

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { parse, type Incoming, type JsonRpcMessage, type RequestId } from "../../wire/jsonrpc.ts";
-import { readEvents, readText, TooLarge } from "./dialBody.ts";
-import { HttpError, SessionLost } from "./dialErrors.ts";
+import { isEventStream, readText, TooLarge } from "./dialBody.ts";
+import { HttpError, SessionLost, startOf } from "./dialErrors.ts";
+import { StreamCursor } from "./dialResume.ts";
 
 /** The request that a POST carried, and where its answer goes. */
 export interface Asked {
@@ -15,6 +16,8 @@ export interface Asked {
   onMessage(incoming: Incoming): void;
   /** The answer has come on a stream that may still be open; nobody waits for more. */
   onStreamAnswered(): void;
+  /** Takes up a stream that ended before the answer. Absent where streams cannot be taken up. */
+  resume?(cursor: StreamCursor): Promise<IncomingMessage>;
 }
 
 export function idOf(message: JsonRpcMessage): RequestId | undefined {
@@ -37,9 +40,19 @@ export async function readAnswer(response: IncomingMessage, asked: Asked): Promi
   }
 }
 
+/** What an answer without a 2xx status says to a person. `text` is its body. */
+export function httpError(response: IncomingMessage, address: string, text: string): HttpError {
+  const status = response.statusCode ?? 0;
+  const says = redirect(response) ?? startOf(text);
+  return new HttpError(
+    status,
+    `HTTP ${status} from ${address}: ${says}`,
+    response.headers["www-authenticate"],
+  );
+}
+
 async function accepted(response: IncomingMessage, status: number, asked: Asked): Promise<void> {
-  const type = response.headers["content-type"] ?? "";
-  const stream = /^\s*text\/event-stream\b/i.test(type);
+  const stream = isEventStream(response);
   if (asked.id === undefined) {
     if (stream) return void response.destroy();
     return void (await readText(response, asked.maxBytes));
@@ -58,22 +71,26 @@ async function accepted(response: IncomingMessage, status: number, asked: Asked)
     throw new HttpError(status, `${asked.address} ended its response (HTTP ${status}) without an answer.`);
 }
 
+/** Reads a stream until the answer is here, over as many responses as it takes. */
 async function streamed(
   response: IncomingMessage,
   asked: Asked,
   receive: (incoming: Incoming) => void,
   answered: () => boolean,
 ): Promise<void> {
-  try {
-    await readEvents(response, {
-      maxBytes: asked.maxBytes,
-      onEvent: (event) => receive(parse(event.data)),
-    });
-  } catch (error) {
+  const cursor = new StreamCursor();
+  for (let current = response; ;) {
+    const failure = await cursor.read(current, asked.maxBytes, receive).catch((error: Error) => error);
     // Once the answer is here it does not matter how the stream ends.
     if (answered()) return;
-    if (error instanceof TooLarge) throw error;
-    throw broken(asked, error);
+    if (failure instanceof TooLarge) throw failure;
+    if (!asked.resume || !cursor.resumable) {
+      if (failure) throw broken(asked, failure);
+      return;
+    }
+    current = await asked.resume(cursor).catch((error: Error) => {
+      throw broken(asked, error);
+    });
   }
 }
 
@@ -83,13 +100,13 @@ async function single(
   asked: Asked,
   receive: (incoming: Incoming) => void,
 ): Promise<void> {
-  const text = await readText(response, asked.maxBytes).catch((error: unknown) => {
+  const text = await readText(response, asked.maxBytes).catch((error: Error) => {
     throw error instanceof TooLarge ? error : broken(asked, error);
   });
   if (text === "") return;
   const incoming = parse(text);
   if (incoming.kind !== "invalid") return receive(incoming);
-  throw new HttpError(status, `${asked.address} answered with something that is not MCP: ${start(text)}`);
+  throw new HttpError(status, `${asked.address} answered with something that is not MCP: ${startOf(text)}`);
 }
 
 /** Not a 2xx status: a JSON-RPC error in the body is the answer, anything else fails the request. */
@@ -105,7 +122,7 @@ async function refused(response: IncomingMessage, status: number, asked: Asked):
   const ours = incoming.kind === "response" && (incoming.message.id ?? asked.id) === asked.id;
   if (error && ours && !denied && asked.id !== undefined)
     return asked.onMessage({ kind: "response", message: { jsonrpc: "2.0", id: asked.id, error } });
-  throw new HttpError(status, `HTTP ${status} from ${asked.address}: ${redirect(response) ?? start(text)}`);
+  throw httpError(response, asked.address, text);
 }
 
 // The specification wants 404. Servers after the official SDK's example say 400 and that there is no valid session.
@@ -119,7 +136,7 @@ function redirect(response: IncomingMessage): string | undefined {
   const status = response.statusCode ?? 0;
   if (status < 300 || status > 399 || location === undefined) return undefined;
   const target = location.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
-  return `it redirects to ${start(target)}, and redirects are not followed. If that is the server, configure that address.`;
+  return `it redirects to ${startOf(target)}, and redirects are not followed. If that is the server, configure that address.`;
 }
 
 function holdsAnswer(incoming: Incoming, id: RequestId): boolean {
@@ -128,12 +145,8 @@ function holdsAnswer(incoming: Incoming, id: RequestId): boolean {
   return incoming.kind === "response" && incoming.message.id === id;
 }
 
-function broken(asked: Asked, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new Error(`The connection to ${asked.address} broke before the answer: ${reason}`, { cause: error });
-}
-
-function start(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line === "" ? "no explanation" : line.slice(0, 200);
+function broken(asked: Asked, error: Error): Error {
+  return new Error(`The connection to ${asked.address} broke before the answer: ${error.message}`, {
+    cause: error,
+  });
 }

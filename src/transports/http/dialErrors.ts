@@ -2,10 +2,13 @@
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly status: number;
+  /** The header of that name, where there is one (RFC 9110, section 11.6.1). */
+  readonly wwwAuthenticate: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, wwwAuthenticate?: string) {
     super(message);
     this.status = status;
+    this.wwwAuthenticate = wwwAuthenticate;
   }
 }
 
@@ -28,4 +31,10 @@ export function reasonOf(error: Error): string {
   if (error instanceof AggregateError)
     return error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join("; ");
   return error.name;
+}
+
+/** Text from a server in one line, cut to what a message to a person can hold. */
+export function startOf(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line === "" ? "no explanation" : line.slice(0, 200);
 }

@@ -15,6 +15,10 @@ const named: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
+  // The tasks extension, Streamable HTTP: Routing Headers.
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
 };
 
 /** The revision that the message itself names: only modern ones do. */

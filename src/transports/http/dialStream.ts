@@ -1,19 +1,23 @@
-import { backoffMs } from "../../core/backoff.ts";
-import type { Clock, Timer } from "../../core/effects.ts";
-import { parse, type Incoming } from "../../wire/jsonrpc.ts";
-import { readEvents } from "./dialBody.ts";
+import type { IncomingMessage } from "node:http";
+import { Cancellation } from "../../core/cancellation.ts";
+import type { Clock } from "../../core/effects.ts";
+import type { Incoming } from "../../wire/jsonrpc.ts";
+import { isEventStream } from "./dialBody.ts";
 import type { HeaderMap } from "./dialHeaders.ts";
-import type { Requested, Requester } from "./dialRequest.ts";
+import type { Requester } from "./dialRequest.ts";
+import { isPassing, StreamCursor } from "./dialResume.ts";
 
 export interface ServerStreamOptions {
   readonly requester: Requester;
   readonly clock: Clock;
   readonly maxBytes: number;
-  /** Asked for at each try. */
+  /** Those of the session. Asked for at each try. */
   headers(): HeaderMap;
   onMessage(incoming: Incoming): void;
-  /** What came while there was no stream is lost: it begins anew, or the server does not know the session any more. */
+  /** What came while there was no stream is lost: it begins anew, or not at all. */
   onMissed(): void;
+  /** 404, where there was a stream before: the server does not know the session any more. */
+  onNotFound(): void;
 }
 
 /**
@@ -23,73 +27,54 @@ export interface ServerStreamOptions {
  */
 export class ServerStream {
   readonly #options: ServerStreamOptions;
-  #requested: Requested | undefined;
-  #timer: Timer | undefined;
-  #closed = false;
+  readonly #cursor = new StreamCursor();
+  readonly #cancellation = new Cancellation();
   #wasOpen = false;
-  #failures = 0;
-  #retryMs = 0;
-  #lastEventId: string | undefined;
 
   constructor(options: ServerStreamOptions) {
     this.#options = options;
   }
 
   open(): void {
-    void this.#read().then((again) => {
-      this.#requested = undefined;
-      if (!again || this.#closed) return;
-      this.#failures += 1;
-      const pause = Math.min(60_000, Math.max(this.#retryMs, backoffMs(this.#failures)));
-      this.#timer = this.#options.clock.timer(() => this.open(), pause);
-    });
+    // Rejects when closed in a pause.
+    this.#keep().catch(() => {});
   }
 
   close(): void {
-    this.#closed = true;
-    this.#timer?.stop();
-    this.#requested?.request.destroy();
+    this.#cancellation.cancel("closed");
+  }
+
+  async #keep(): Promise<void> {
+    while (await this.#read()) await this.#cursor.pause(this.#options.clock, this.#cancellation);
   }
 
   /** Reads one stream to its end; false if there is no use in asking again. */
   async #read(): Promise<boolean> {
-    const { requester, headers, maxBytes, onMessage, onMissed } = this.#options;
+    const { requester, headers, maxBytes, onMessage } = this.#options;
     try {
-      this.#requested = requester.start("GET", {
-        ...headers(),
-        accept: "text/event-stream",
-        ...(this.#lastEventId !== undefined && { "last-event-id": utf8(this.#lastEventId) }),
+      const response = await requester.send({
+        method: "GET",
+        headers: { ...headers(), ...this.#cursor.headers },
+        cancellation: this.#cancellation,
       });
-      const response = await this.#requested.response;
-      const status = response.statusCode ?? 0;
-      const isStream =
-        status === 200 && /^\s*text\/event-stream\b/i.test(response.headers["content-type"] ?? "");
+      if (response.statusCode !== 200 || !isEventStream(response)) return this.#refused(response);
       // From its last event on, the server sends again what was missed.
-      const goesOn = status >= 500 || (isStream && this.#lastEventId !== undefined);
-      if (this.#wasOpen && !goesOn) onMissed();
-      if (!isStream) {
-        response.destroy();
-        // 405 is the regular "no such stream"; other answers below 500 will not get better either.
-        return status >= 500;
-      }
+      if (this.#wasOpen && !this.#cursor.resumable) this.#options.onMissed();
       this.#wasOpen = true;
-      await readEvents(response, {
-        maxBytes,
-        onRetry: (ms) => (this.#retryMs = ms),
-        onEvent: (event) => {
-          this.#failures = 0;
-          this.#lastEventId = event.id ?? this.#lastEventId;
-          onMessage(parse(event.data));
-        },
-      });
+      await this.#cursor.read(response, maxBytes, onMessage);
     } catch {
       // Dropped, refused or flooded: whoever sends the next request learns of a server that is gone.
     }
     return true;
   }
-}
 
-/** Text as a header carries it: in UTF-8 (WHATWG HTML, section 9.2.3). Node takes a character for each byte. */
-function utf8(text: string): string {
-  return Buffer.from(text).toString("latin1");
+  #refused(response: IncomingMessage): boolean {
+    const status = response.statusCode ?? 0;
+    response.destroy();
+    if (isPassing(status)) return true;
+    // Before there was a stream, 404 is only another way to say 405: that there is none.
+    if (this.#wasOpen && status === 404) this.#options.onNotFound();
+    else if (this.#wasOpen) this.#options.onMissed();
+    return false;
+  }
 }

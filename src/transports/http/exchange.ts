@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Bag, BagMember } from "../../core/bag.ts";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { Principal } from "../../core/principal.ts";
-import type { Exchange, Reply, Session } from "../../wire/endpoint.ts";
-import { rpcErrors, type JsonRpcNotification } from "../../wire/jsonrpc.ts";
+import type { Exchange, Reply, ServerMessage, Session } from "../../wire/endpoint.ts";
+import { rpcErrors } from "../../wire/jsonrpc.ts";
 import type { Headers } from "../../wire/protocol.ts";
-import { EventStream, type StreamEffects } from "./eventStream.ts";
+import { EventStream, type StreamEffects, type StreamHead } from "./eventStream.ts";
+import { ResumableStream } from "./resumable.ts";
 import { refuse, sendEmpty, sendJson, type ResponseHeaders } from "./respond.ts";
+import type { HttpSession } from "./sessions.ts";
 
 const acceptsJson = /application\/(?:json|\*)|\*\/\*/i;
 const acceptsEvents = /text\/(?:event-stream|\*)|\*\/\*/i;
@@ -36,6 +38,8 @@ export interface Asked {
 /** What differs from one kind of message to another. */
 export interface Terms {
   readonly session?: Session;
+  /** Keeps a stream for a client that goes away and comes back. */
+  readonly resumable?: HttpSession;
   /** A client that goes away has cancelled: in the modern era, and only there. */
   readonly cancelsOnClose?: boolean;
   /** Replaces the status of the reply. */
@@ -46,7 +50,7 @@ export interface Terms {
   answered?(heard: boolean): ResponseHeaders | undefined;
 }
 
-/** One POST: the message in its body, and the response, which becomes a stream if a notification comes before the reply. */
+/** One POST: the message in its body, and the response, which becomes a stream if something comes before the reply. */
 export class HttpExchange implements Exchange, BagMember {
   bagIndex = -1;
   readonly principal: Principal;
@@ -56,7 +60,10 @@ export class HttpExchange implements Exchange, BagMember {
   readonly #asked: Asked;
   readonly #terms: Terms;
   readonly #effects: StreamEffects;
-  #stream: EventStream | undefined;
+  /** The response, once it is a stream. */
+  #out: EventStream | undefined;
+  /** Where messages go then: to the response, or to a stream that may have other connections later. */
+  #stream: EventStream | ResumableStream | undefined;
   #over = false;
 
   constructor(asked: Asked, terms: Terms, effects: StreamEffects) {
@@ -69,11 +76,16 @@ export class HttpExchange implements Exchange, BagMember {
     asked.open.add(this);
   }
 
-  notify(notification: JsonRpcNotification): void {
-    const { req, res } = this.#asked;
-    if (this.#over || this.#terms.replyFirst || !wantsEvents(req.headers.accept ?? "*/*")) return;
-    this.#stream ??= new EventStream(res, this.#effects);
-    this.#stream.send(notification);
+  send(message: ServerMessage): boolean {
+    if (!this.#mayStream) return false;
+    (this.#stream ?? this.#openStream()).send(message);
+    return true;
+  }
+
+  closeStream(): void {
+    if (!this.#terms.resumable?.polls || !this.#mayStream) return;
+    const stream = this.#stream ?? this.#openStream();
+    if (stream instanceof ResumableStream) stream.pause();
   }
 
   /** The endpoint's answer, to be called once, also where the client is gone. */
@@ -88,15 +100,17 @@ export class HttpExchange implements Exchange, BagMember {
     const status = this.#terms.status ?? reply.status;
     const { accept } = req.headers;
     if (accept !== undefined && !acceptsJson.test(accept) && acceptsEvents.test(accept))
-      return new EventStream(res, this.#effects, { status, ...(headers && { headers }) }).end(reply.text);
+      return this.#openStream({ status, ...(headers && { headers }) }).end(reply.text);
     sendJson(res, status, reply.text, headers);
   }
 
   /** The client has gone away. */
   disconnected(): void {
     if (this.#over) return;
+    this.#out?.closed();
+    // It may come back for the rest.
+    if (this.#stream instanceof ResumableStream) return;
     this.#over = true;
-    this.#stream?.closed();
     if (this.#terms.cancelsOnClose) this.cancellation.cancel("the client closed the connection");
   }
 
@@ -112,5 +126,16 @@ export class HttpExchange implements Exchange, BagMember {
         message: "The server is stopping and has cancelled this request. Try again once it runs.",
       });
     this.cancellation.cancel("the server is stopping");
+  }
+
+  /** False where nothing may precede the reply, or it is out. */
+  get #mayStream(): boolean {
+    return !this.#over && !this.#terms.replyFirst && wantsEvents(this.#asked.req.headers.accept ?? "*/*");
+  }
+
+  #openStream(head?: StreamHead): EventStream | ResumableStream {
+    this.#out = new EventStream(this.#asked.res, this.#effects, head);
+    this.#stream = this.#terms.resumable?.openStream(this.#out) ?? this.#out;
+    return this.#stream;
   }
 }

@@ -6,8 +6,10 @@ import type { Authenticate } from "./bearer.ts";
 import { Door, type DoorOptions } from "./door.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { Messages } from "./messages.ts";
+import type { ReplayLimits } from "./replay.ts";
 import { refuse, sendEmpty, sendText, type Refusal } from "./respond.ts";
 import type { Sessions } from "./sessions.ts";
+import { SseDoor, type SseSession } from "./sseDoor.ts";
 
 export interface HandlerOptions extends DoorOptions {
   /** What is served at a path (without its query, not decoded), always the same object for one path; undefined is 404. */
@@ -17,6 +19,8 @@ export interface HandlerOptions extends DoorOptions {
   readonly log: Log;
   /** Default 4 MiB. */
   readonly maxMessageBytes?: number;
+  /** What is kept for legacy clients that lose a connection and come back. */
+  readonly replayLimits?: ReplayLimits;
   /** What `/readyz` tells anybody who can reach the port. Without it the server is always ready. */
   ready?(): Readiness;
 }
@@ -30,11 +34,19 @@ export interface Readiness {
 /** Answers one request; `open` holds the exchanges of its connection. */
 export type Handle = (req: IncomingMessage, res: ServerResponse, open: Bag<HttpExchange>) => void;
 
+/** Everybody's sessions. Without those of HTTP with SSE it is not served. */
+export interface AllSessions {
+  readonly streamable: Sessions;
+  readonly sse: Sessions<SseSession> | undefined;
+}
+
 /** The way in for every request: host, origin, token, path. */
-export function createHandler(options: HandlerOptions, sessions: Sessions): Handle {
-  const { authenticate, maxMessageBytes = 4 * 1024 * 1024 } = options;
+export function createHandler(options: HandlerOptions, { streamable, sse }: AllSessions): Handle {
+  const { authenticate, maxMessageBytes = 4 * 1024 * 1024, replayLimits = {} } = options;
   const door = new Door(options);
-  const messages = new Messages({ maxMessageBytes, effects: options, sessions });
+  const messages = new Messages({ maxMessageBytes, effects: options, sessions: streamable, replayLimits });
+  const route = (path: string): Endpoint | undefined => options.route(path);
+  const sseDoor = sse && new SseDoor({ route, maxMessageBytes, effects: options, sessions: sse });
   return (req, res, open) => {
     if (!enters(door, req, res)) return;
     const path = pathOf(req);
@@ -43,14 +55,14 @@ export function createHandler(options: HandlerOptions, sessions: Sessions): Hand
     if (path.startsWith("/.well-known/")) return refuse(res, nothingAt(path));
     const principal = authenticate(req.headers.authorization);
     if (!principal) return refuse(res, unauthorized(req));
-    const endpoint = options.route(path);
-    if (!endpoint) return refuse(res, nothingAt(path));
-    messages.handle({ req, res, endpoint, principal, open });
+    const endpoint = route(path);
+    if (endpoint) return messages.handle({ req, res, endpoint, principal, open });
+    if (!sseDoor?.handle({ req, res, path, principal })) refuse(res, nothingAt(path));
   };
 }
 
 /** Checks who is called and who calls; false if the request has been answered. */
-function enters(door: Door, req: IncomingMessage, res: ServerResponse): boolean {
+export function enters(door: Door, req: IncomingMessage, res: ServerResponse): boolean {
   const { host, origin } = req.headers;
   if (host === undefined || !door.allowsHost(host)) {
     refuse(res, {
@@ -80,7 +92,7 @@ function enters(door: Door, req: IncomingMessage, res: ServerResponse): boolean 
   return false;
 }
 
-function pathOf(req: IncomingMessage): string {
+export function pathOf(req: IncomingMessage): string {
   const target = req.url ?? "/";
   // A client that takes us for a proxy sends the whole address, and is to be answered (RFC 9112, section 3.2.2).
   const url = target.startsWith("/") || !URL.canParse(target) ? target : new URL(target).pathname;
@@ -100,11 +112,11 @@ function probe(path: string, req: IncomingMessage, res: ServerResponse, options:
   sendText(res, ok ? 200 : 503, `${detail}\n`);
 }
 
-function nothingAt(path: string): Refusal {
+export function nothingAt(path: string): Refusal {
   return { status: 404, message: `Nothing is served at ${path}. Check the path of the URL.` };
 }
 
-function unauthorized(req: IncomingMessage): Refusal {
+export function unauthorized(req: IncomingMessage): Refusal {
   const problem =
     req.headers.authorization === undefined
       ? "This server wants a bearer token"

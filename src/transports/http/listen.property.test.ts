@@ -22,6 +22,7 @@ beforeAll(async () => {
     log: () => {},
     maxMessageBytes: 2_000,
     allowedOrigins: ["https://app.example"],
+    sse: true,
   });
   session = await initialized(server, { headers });
 });
@@ -59,13 +60,25 @@ const name = fc.constantFrom(
   "Content-Type",
   "Accept",
   "Mcp-Session-Id",
+  "Last-Event-ID",
   "MCP-Protocol-Version",
   "Access-Control-Request-Headers",
   "X-Other",
 );
 const method = fc.constantFrom("POST", "GET", "DELETE", "OPTIONS", "PUT", "HEAD", "PATCH");
 const path = fc.oneof(
-  fc.constantFrom("/mcp", "/mcp?x", "/healthz", "/readyz", "*", "//", "/%", "http://localhost/mcp"),
+  fc.constantFrom(
+    "/mcp",
+    "/mcp?x",
+    "/mcp/sse",
+    "/mcp/messages?sessionId=%",
+    "/healthz",
+    "/readyz",
+    "*",
+    "//",
+    "/%",
+    "http://localhost/mcp",
+  ),
   fc.webPath().map((text) => `/${text}`),
 );
 const body = fc.oneof(

@@ -11,7 +11,6 @@ import {
   legacyRequest,
   modernRequest,
   open,
-  textOf,
 } from "../../../test/support/httpListen.ts";
 import { FakeClock } from "../../../test/support/fakeClock.ts";
 import { listenHttp, type HttpListener } from "./listen.ts";
@@ -25,7 +24,7 @@ const untilCancelled = ({ cancellation }: Exchange): Promise<undefined> =>
 const endpoint = new FakeEndpoint({
   hold: (_, exchange) => untilCancelled(exchange),
   stream: (_, exchange) => {
-    exchange.notify({ jsonrpc: "2.0", method: "notifications/message" });
+    exchange.send({ jsonrpc: "2.0", method: "notifications/message" });
     return untilCancelled(exchange);
   },
 });
@@ -239,7 +238,7 @@ describe("close", () => {
     const stream = await open(server, { method: "GET", headers }).response;
     await server.close();
     expect(endpoint.ended.map(({ id }) => id)).toContain(session);
-    expect(await textOf(stream)).toBe("");
+    expect(await allEvents(stream)).toEqual([]);
   });
 
   test("it does not wait for a client that never finishes its request", async () => {

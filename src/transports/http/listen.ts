@@ -1,15 +1,21 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { Bag } from "../../core/bag.ts";
 import type { Clock } from "../../core/effects.ts";
+import { authorityOf, bind } from "../bind.ts";
 import type { HttpExchange } from "./exchange.ts";
-import { createHandler, type HandlerOptions } from "./handler.ts";
+import { createHandler, type AllSessions, type HandlerOptions } from "./handler.ts";
 import { Sessions, type SessionLimits } from "./sessions.ts";
 
 export interface HttpListenOptions extends HandlerOptions {
   /** 0 for any free one. */
   readonly port: number;
   readonly sessionLimits?: SessionLimits;
+  /**
+   * Also serves the deprecated HTTP with SSE of revision 2024-11-05: for an endpoint at `/mcp`, at `/mcp/sse` and
+   * `/mcp/messages`, where nothing else is served there. `sessionLimits` hold for its sessions apart. Default false.
+   */
+  readonly sse?: boolean;
 }
 
 export interface HttpListener {
@@ -31,7 +37,10 @@ const closingMs = 1000;
  * Rejects with an `Error` for a person, with the system's `code`, if it cannot listen.
  */
 export async function listenHttp(options: HttpListenOptions): Promise<HttpListener> {
-  const sessions = new Sessions(options, options.sessionLimits);
+  const sessions: AllSessions = {
+    streamable: new Sessions(options, options.sessionLimits),
+    sse: options.sse ? new Sessions(options, options.sessionLimits) : undefined,
+  };
   const connections = new Map<Socket, Bag<HttpExchange>>();
   const handle = createHandler(options, sessions);
   // Times are for receiving a request: how long an answer takes is not limited here. Idle connections are
@@ -51,48 +60,26 @@ export async function listenHttp(options: HttpListenOptions): Promise<HttpListen
       for (const exchange of open.members()) exchange.disconnected();
     });
   });
-  const port = await bind(server, options);
+  const port = await bind(server, options, "--http");
   server.on("error", (error) => options.log("error", `HTTP server: ${error.message}`));
-  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   let closed: Promise<void> | undefined;
   return {
-    url: `http://${host}:${port}`,
+    url: `http://${authorityOf({ host: options.host, port })}`,
     port,
     close: () => (closed ??= close(server, { sessions, connections, clock: options.clock })),
   };
 }
 
-async function bind(server: Server, { host, port }: HttpListenOptions): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => reject(explain(error, host, port));
-    server.once("error", failed);
-    server.listen({ host, port }, () => {
-      server.off("error", failed);
-      resolve();
-    });
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use. Stop the other program or choose another port with --http.`,
-    EACCES: `This user may not open port ${port} on ${host}. Choose a port above 1023 with --http.`,
-    EADDRNOTAVAIL: `This machine has no address ${host}. Choose one of its own with --http.`,
-  };
-  const message = reasons[error.code ?? ""] ?? `Cannot listen on ${host}, port ${port}: ${error.message}.`;
-  return Object.assign(new Error(message, { cause: error }), { code: error.code });
-}
-
 interface Open {
-  readonly sessions: Sessions;
+  readonly sessions: AllSessions;
   readonly connections: Map<Socket, Bag<HttpExchange>>;
   readonly clock: Clock;
 }
 
 async function close(server: Server, { sessions, connections, clock }: Open): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  sessions.close();
+  sessions.streamable.close();
+  sessions.sse?.close();
   for (const [socket, open] of connections) {
     for (const exchange of open.members()) exchange.stop();
     socket.destroySoon();

@@ -58,13 +58,13 @@ beforeEach(async () => {
       return cancelled(exchange).then(() => undefined);
     },
     noisy: (message, exchange) => {
-      for (let at = 1; at <= 3; at++) exchange.notify(progress(at));
+      for (let at = 1; at <= 3; at++) exchange.send(progress(at));
       return result(message, { done: true }, 400);
     },
     flood: async (message, exchange) => {
       const params = { data: "x".repeat(65_536) };
       for (let at = 0; at < 64; at++)
-        exchange.notify({ jsonrpc: "2.0", method: "notifications/message", params });
+        exchange.send({ jsonrpc: "2.0", method: "notifications/message", params });
       return result(message, { done: true });
     },
   };
@@ -230,7 +230,7 @@ describe("a reply", () => {
 
   test("a request that is cancelled ends its stream without one", async () => {
     const { response } = open(server, { body: modernRequest("hold") });
-    (await held.promise).notify(progress(1));
+    (await held.promise).send(progress(1));
     release.resolve(undefined);
     expect(await allEvents(await response)).toEqual([progress(1)]);
   });
@@ -240,7 +240,7 @@ describe("a reply", () => {
     const exchange = await held.promise;
     release.resolve({ text: "{}", status: 200 });
     expect((await response).text).toBe("{}");
-    exchange.notify(progress(1));
+    exchange.send(progress(1));
     expect(clock.pending).toBe(0);
   });
 
@@ -256,7 +256,7 @@ describe("a reply", () => {
 
   test("a quiet stream is kept alive by comments", async () => {
     const { response } = open(server, { body: modernRequest("hold") });
-    (await held.promise).notify(progress(1));
+    (await held.promise).send(progress(1));
     const res = await response;
     const text = textOf(res);
     clock.advance(31_000);
@@ -307,13 +307,13 @@ describe("modern requests", () => {
       const { response, abort } = open(server, { body: modernRequest("hold") });
       const exchange = await held.promise;
       if (when.includes("stream")) {
-        exchange.notify(progress(1));
+        exchange.send(progress(1));
         await response;
       }
       abort();
       expect(await cancelled(exchange)).toBe("the client closed the connection");
       expect(clock.pending).toBe(0);
-      exchange.notify(progress(2));
+      exchange.send(progress(2));
       release.resolve({ text: "{}", status: 200 });
       expect((await call(server, { body: modernRequest("ping") })).status).toBe(200);
     },
@@ -349,8 +349,12 @@ describe("legacy requests", () => {
 
   test("initialize has its session in the head of a stream too, and nothing precedes its result", async () => {
     methods["initialize"] = (message, exchange) => {
-      exchange.session!.legacy = { protocolVersion: "2025-11-25", capabilities: {} };
-      exchange.notify(progress(1));
+      exchange.session!.legacy = {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        subscriptions: new Map(),
+      };
+      exchange.send(progress(1));
       return result(message, {});
     };
     const headers = { Accept: "text/event-stream" };
@@ -364,7 +368,11 @@ describe("legacy requests", () => {
     methods["initialize"] = (message, exchange) => {
       held.resolve(exchange);
       return release.promise.then(() => {
-        exchange.session!.legacy = { protocolVersion: "2025-11-25", capabilities: {} };
+        exchange.session!.legacy = {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          subscriptions: new Map(),
+        };
         return result(message, {});
       });
     };
@@ -465,15 +473,14 @@ describe("GET", () => {
   test("streams what belongs to the session, until the session ends", async () => {
     const id = await initialized(server);
     const [{ session }] = endpoint.exchanges as [Exchange];
-    session?.notify(changed);
     const res = await listen(id).response;
     expect(res.headers["content-type"]).toBe("text/event-stream");
-    session?.notify(changed);
+    session?.send(changed);
     const events = allEvents(res);
     const { status } = await call(server, { method: "DELETE", headers: { "Mcp-Session-Id": id } });
     expect(status).toBe(204);
     expect(await events).toEqual([changed]);
-    session?.notify(changed);
+    session?.send(changed);
   });
 
   test("is kept alive, and keeps its session", async () => {
@@ -483,7 +490,7 @@ describe("GET", () => {
     clock.advance(7_200_000);
     expect(endpoint.ended).toEqual([]);
     await call(server, { method: "DELETE", headers: { "Mcp-Session-Id": id } });
-    expect(await text).toMatch(/^(:\n\n){480}$/);
+    expect(await text).toMatch(/^id: .*\nretry: 1000\ndata:\n\n(:\n\n){480}$/);
   });
 
   test("is one a session, and may be opened again when it was closed", async () => {

@@ -1,9 +1,10 @@
 import type { Endpoint } from "../../wire/endpoint.ts";
 import type { Incoming } from "../../wire/jsonrpc.ts";
 import { eraOf, isModernVersion, legacyVersions, type Headers } from "../../wire/protocol.ts";
-import { readMessage } from "./body.ts";
+import { isJson, notJson, readMessage } from "./body.ts";
 import { EventStream, type StreamEffects } from "./eventStream.ts";
 import { headersOf, HttpExchange, wantsEvents, type Asked, type Terms } from "./exchange.ts";
+import { ReplayBudget, type ReplayLimits } from "./replay.ts";
 import { refuse, sendEmpty, type Refusal } from "./respond.ts";
 import { HttpSession, type Sessions } from "./sessions.ts";
 
@@ -16,6 +17,7 @@ export interface MessagesOptions {
   readonly maxMessageBytes: number;
   readonly effects: StreamEffects;
   readonly sessions: Sessions;
+  readonly replayLimits?: ReplayLimits;
 }
 
 const unknownSession: Refusal = {
@@ -31,6 +33,18 @@ const notAllowed: Refusal = {
   headers: { Allow: "POST" },
 };
 
+const oneStream: Refusal = {
+  status: 409,
+  message: "This session has a stream already. Close it before opening another.",
+};
+
+/** Not 404, which would end the session, and not a new stream, which would hide that something is missing. */
+const notKept: Refusal = {
+  status: 400,
+  message:
+    "Last-Event-ID names no event of this session, or what followed it is not kept any more. Messages are lost: send GET without Last-Event-ID to hear of what comes, and read again what may have changed.",
+};
+
 const anyMessage: Terms = {};
 const modernMessage: Terms = { cancelsOnClose: true };
 const tooLarge: Terms = { status: 413 };
@@ -38,9 +52,11 @@ const tooLarge: Terms = { status: 413 };
 /** The methods of an MCP endpoint, for both eras at once (specification 2026-07-28 and 2025-11-25, Streamable HTTP). */
 export class Messages {
   readonly #options: MessagesOptions;
+  readonly #budget: ReplayBudget;
 
   constructor(options: MessagesOptions) {
     this.#options = options;
+    this.#budget = new ReplayBudget(options.replayLimits);
   }
 
   handle(admitted: Admitted): void {
@@ -53,8 +69,7 @@ export class Messages {
 
   #post(admitted: Admitted): void {
     const { req, res } = admitted;
-    if (!isJson(req.headers["content-type"]))
-      return refuse(res, { status: 415, message: "Send the message with Content-Type: application/json." });
+    if (!isJson(req.headers["content-type"])) return refuse(res, notJson);
     readMessage(req, this.#options.maxMessageBytes, (incoming) => this.#message(incoming, admitted));
   }
 
@@ -70,13 +85,16 @@ export class Messages {
   /** The session is there from the start, and known once `initialize` has been answered with a result. */
   #initialize(incoming: Incoming, admitted: Admitted): void {
     const { endpoint, principal } = admitted;
-    const opening = new HttpSession(endpoint, principal);
+    const opening = new HttpSession(endpoint, principal, this.#budget);
     const { session } = opening;
     const answered = (heard: boolean): { "Mcp-Session-Id": string } | undefined => {
-      if (!session.legacy) return undefined;
-      if (heard) this.#options.sessions.add(opening);
-      else endpoint.closed(session);
-      return { "Mcp-Session-Id": opening.id };
+      if (session.legacy && heard) {
+        this.#options.sessions.add(opening);
+        return { "Mcp-Session-Id": session.id };
+      }
+      opening.end();
+      if (session.legacy) endpoint.closed(session);
+      return undefined;
     };
     this.#serve(incoming, admitted, { session, answered, replyFirst: true });
   }
@@ -97,7 +115,7 @@ export class Messages {
       found.active--;
       sessions.touch(found);
     };
-    this.#serve(incoming, admitted, { session: found.session, answered });
+    this.#serve(incoming, admitted, { session: found.session, resumable: found, answered });
   }
 
   #serve(incoming: Incoming, admitted: Admitted, terms: Terms): void {
@@ -112,21 +130,32 @@ export class Messages {
     if (!wantsEvents(req.headers.accept)) return refuse(res, notAllowed);
     const found = this.#named(admitted);
     if (!found) return;
-    if (found.stream)
-      return refuse(res, {
-        status: 409,
-        message: "This session has a stream already. Close it before opening another.",
-      });
-    const stream = new EventStream(res, this.#options.effects);
-    found.stream = stream;
+    const lastEvent = headersOf(req)("last-event-id");
+    if (lastEvent) return this.#resume(admitted, found, lastEvent);
+    const { standalone } = found.log;
+    if (standalone.isConnected) return refuse(res, oneStream);
+    standalone.connect(this.#listen(admitted, found), found.polls);
+  }
+
+  /** Whoever knows the last event of a stream takes it over: an old connection may be dead without our knowing. */
+  #resume(admitted: Admitted, found: HttpSession, lastEvent: string): void {
+    const at = found.log.find(lastEvent);
+    if (!at) return refuse(admitted.res, notKept);
+    // It tells a client to stop reconnecting (WHATWG HTML, section 9.2.1); after an empty stream some would go on.
+    if (at.stream.isDone(at.position)) return sendEmpty(admitted.res, 204);
+    at.stream.resume(this.#listen(admitted, found), at.position);
+  }
+
+  #listen({ req, res }: Admitted, found: HttpSession): EventStream {
+    const out = new EventStream(res, this.#options.effects);
     res.flushHeaders();
     // A body has no meaning here, but unread it would hide that the client goes away.
     req.resume();
     res.on("close", () => {
-      stream.closed();
-      found.stream = undefined;
+      out.closed();
       this.#options.sessions.touch(found);
     });
+    return out;
   }
 
   #delete(admitted: Admitted): void {
@@ -155,13 +184,6 @@ function isModern(incoming: Incoming, headers: Headers): boolean {
   return incoming.kind === "request" || incoming.kind === "notification"
     ? eraOf(incoming.message, headers) === "modern"
     : isModernVersion(headers("mcp-protocol-version"));
-}
-
-function isJson(contentType: string | undefined): boolean {
-  return (
-    contentType === "application/json" ||
-    (contentType !== undefined && /^application\/json\s*(?:;|$)/i.test(contentType))
-  );
 }
 
 /** Legacy requests may state their revision, and then it must be one of ours (specification 2025-11-25, Protocol Version Header). */

@@ -3,6 +3,7 @@ import type { Log } from "../../core/effects.ts";
 import { FakeEndpoint } from "../../../test/support/httpListen.ts";
 import { FakeClock } from "../../../test/support/fakeClock.ts";
 import type { EventStream } from "./eventStream.ts";
+import { ReplayBudget } from "./replay.ts";
 import { HttpSession, Sessions } from "./sessions.ts";
 
 const anna = { id: "anna" };
@@ -19,25 +20,32 @@ beforeEach(() => {
 });
 
 function added(principal = anna): HttpSession {
-  const session = new HttpSession(endpoint, principal);
+  const session = new HttpSession(endpoint, principal, new ReplayBudget());
   sessions.add(session);
   return session;
 }
 
-const isOpen = (session: HttpSession): boolean => sessions.find(session.id, endpoint, anna) === session;
+/** Its client's GET opens; returns what ends it. */
+function listening(session: HttpSession): () => void {
+  const end = vi.fn<() => void>();
+  session.log.standalone.connect({ isOpen: true, end } as unknown as EventStream, false);
+  return end;
+}
+
+const isOpen = (session: HttpSession): boolean =>
+  sessions.find(session.session.id, endpoint, anna) === session;
 
 test("a session is found by its own endpoint and principal only", () => {
   const session = added();
   expect(isOpen(session)).toBe(true);
-  expect(sessions.find(session.id, new FakeEndpoint(), anna)).toBeUndefined();
-  expect(sessions.find(session.id, endpoint, { id: "ben" })).toBeUndefined();
+  expect(sessions.find(session.session.id, new FakeEndpoint(), anna)).toBeUndefined();
+  expect(sessions.find(session.session.id, endpoint, { id: "ben" })).toBeUndefined();
   expect(sessions.find("unknown", endpoint, anna)).toBeUndefined();
 });
 
 test("ending a session tells its endpoint once and ends its stream", () => {
   const session = added();
-  const end = vi.fn<() => void>();
-  session.stream = { end } as unknown as EventStream;
+  const end = listening(session);
   sessions.end(session);
   sessions.end(session);
   expect(endpoint.ended).toEqual([session.session]);
@@ -60,11 +68,11 @@ describe("expiry", () => {
 
   test("neither a request in flight nor an open stream is idle", () => {
     const busy = added();
-    const listening = added();
+    const heard = added();
     busy.active = 1;
-    listening.stream = { end: () => {} } as unknown as EventStream;
+    listening(heard);
     clock.advance(10_000_000);
-    expect(isOpen(busy) && isOpen(listening)).toBe(true);
+    expect(isOpen(busy) && isOpen(heard)).toBe(true);
   });
 });
 
