@@ -1,38 +1,67 @@
-import { ToolContext, type LogEntry, type Progress, type ToolContextInit } from "../../core/context.ts";
+import type { Cancellation } from "../../core/cancellation.ts";
+import {
+  ToolContext,
+  type InputRequest,
+  type LogEntry,
+  type Progress,
+  type ToolContextInit,
+} from "../../core/context.ts";
 import { logLevels, type LogLevel } from "../../core/effects.ts";
+import type { JsonObject, Meta } from "../../core/json.ts";
 import type { Principal } from "../../core/principal.ts";
 import { metaKeys } from "../../wire/protocol.ts";
 import type { MethodRequest, Server } from "./method.ts";
 import { toClientInfo } from "./methods/initialize.ts";
 import { toLogLevel } from "./methods/setLevel.ts";
 
+/** Whatever a call belongs to now. Its request may change while it runs, see `HeldCall`. */
+export interface Current {
+  readonly request: MethodRequest;
+}
+
 /** The client's own name for its conversation, on doors that have no session. */
 const sessionKey = "dev.toolgate/session";
 
-/** W3C Trace Context and Baggage (specification 2026-07-28, basic, OpenTelemetry trace context): they travel on to upstreams. */
-const traceKeys = ["traceparent", "tracestate", "baggage"] as const;
+/**
+ * What the protocol and this gateway say in `_meta` is between two neighbours; anything else travels on, but for
+ * `__proto__`, which would be no member of the copy.
+ */
+const hopKey = /^(?:io\.modelcontextprotocol|dev\.toolgate)\/|^(?:progressToken|__proto__)$/;
 
-/** The context of one request: who asks, and the way back for progress and logs. */
-export function contextOf(server: Server, request: MethodRequest): ToolContext {
-  const { exchange, meta, era } = request;
+/** The context of a call: who asks, and the way back for progress, logs and questions. Throws `RpcError` as `logLevelOf`. */
+export function contextOf(
+  server: Server,
+  current: Current,
+  cancellation: Cancellation,
+  onAsk?: (question: InputRequest) => Promise<JsonObject>,
+): ToolContext {
+  const { exchange, meta, era, clientCapabilities } = current.request;
   const legacy = era === "legacy" ? exchange.session?.legacy : undefined;
   const client = legacy ? legacy.client : toClientInfo(meta[metaKeys.clientInfo]);
-  const named = meta[sessionKey];
   const init: { -readonly [K in keyof ToolContextInit]: ToolContextInit[K] } = {
     principal: exchange.principal,
-    cancellation: request.cancellation,
-    sessionKey: legacy ? exchange.session!.id : ownSession(exchange.principal, named),
+    cancellation,
+    clientCapabilities,
+    sessionKey: legacy ? exchange.session!.id : ownSession(exchange.principal, meta[sessionKey]),
+    onProgress: progressSender(current),
   };
   if (client) init.client = client;
-  for (const key of traceKeys) {
-    if (typeof meta[key] === "string")
-      init.metadata = { ...(init.metadata ?? server.context.metadata), [key]: meta[key] };
+  if (exchange.closeStream) init.onCloseStream = () => exchange.closeStream?.();
+  const travelling = travellingMeta(meta);
+  if (travelling) init.meta = travelling;
+  if (onAsk) init.onAsk = onAsk;
+  const level = logLevelOf(current.request);
+  if (level) {
+    init.logLevel = level;
+    init.onLog = logSender(current, level);
   }
-  const onProgress = progressSender(request);
-  if (onProgress) init.onProgress = onProgress;
-  const level = legacy ? (legacy.logLevel ?? "info") : modernLevel(request);
-  if (level) init.onLog = logSender(request, level);
   return new ToolContext(init, server.context);
+}
+
+function travellingMeta(meta: Meta): Meta | undefined {
+  let travelling: Meta | undefined;
+  for (const key in meta) if (!hopKey.test(key)) (travelling ??= {})[key] = meta[key];
+  return travelling;
 }
 
 /** Of a client that has no session: its principal, with the name that it gave, which is nobody else's then. */
@@ -40,39 +69,38 @@ function ownSession({ id }: Principal, named: unknown): string {
   return typeof named === "string" ? `${encodeURIComponent(id)}/${named}` : encodeURIComponent(id);
 }
 
-/** Undefined where the client asked for none. Progress is a number that grows: what is not is dropped (specification, progress). */
-function progressSender(request: MethodRequest): ((progress: Progress) => void) | undefined {
-  const progressToken = request.meta[metaKeys.progressToken];
-  if (typeof progressToken !== "string" && typeof progressToken !== "number") return undefined;
+/** Progress is a number that grows: what is not is dropped (specification, progress), and all of it where the client asked for none. */
+function progressSender(current: Current): (progress: Progress) => void {
   let last = -Infinity;
-  return (progress) => {
-    if (!Number.isFinite(progress.progress) || progress.progress <= last) return;
-    last = progress.progress;
-    const { progress: value, total, message } = progress;
-    request.notify({
-      jsonrpc: "2.0",
-      method: "notifications/progress",
-      params: {
-        progressToken,
-        progress: value,
-        ...(Number.isFinite(total) && { total }),
-        ...(message !== undefined && { message }),
-      },
-    });
+  return ({ progress, total, message }) => {
+    const progressToken = current.request.meta[metaKeys.progressToken];
+    if (typeof progressToken !== "string" && typeof progressToken !== "number") return;
+    if (!Number.isFinite(progress) || progress <= last) return;
+    last = progress;
+    const params: JsonObject = { progressToken, progress };
+    if (Number.isFinite(total)) params["total"] = total;
+    if (message !== undefined) params["message"] = message;
+    current.request.notify({ jsonrpc: "2.0", method: "notifications/progress", params });
   };
 }
 
-/** A modern request gets logs only if it says from which level on (specification 2026-07-28, logging). */
-function modernLevel({ meta }: MethodRequest): LogLevel | undefined {
+/**
+ * From which level on a request gets logs. A modern one gets none unless it says so (specification 2026-07-28,
+ * logging). Throws `RpcError` for what is no level.
+ */
+export function logLevelOf({ era, exchange, meta }: MethodRequest): LogLevel | undefined {
+  if (era === "legacy") return exchange.session?.legacy?.logLevel ?? "info";
   const level = meta[metaKeys.logLevel];
   return level === undefined ? undefined : toLogLevel(level, `_meta["${metaKeys.logLevel}"]`);
 }
 
-function logSender(request: MethodRequest, from: LogLevel): (entry: LogEntry) => void {
-  const threshold = logLevels.indexOf(from);
+function logSender(current: Current, first: LogLevel): (entry: LogEntry) => void {
+  const began = current.request;
   return ({ level, data, logger }) => {
-    if (logLevels.indexOf(level) < threshold) return;
-    request.notify({
+    // Whoever has taken the call over may want other logs, or none.
+    const from = current.request === began ? first : logLevelOf(current.request);
+    if (from === undefined || logLevels.indexOf(level) < logLevels.indexOf(from)) return;
+    current.request.notify({
       jsonrpc: "2.0",
       method: "notifications/message",
       params: { level, ...(logger !== undefined && { logger }), data },

@@ -5,7 +5,6 @@ import {
   metaKeys,
   metaOf,
   modernVersions,
-  supportedVersions,
   type Headers,
 } from "../../wire/protocol.ts";
 import { invalidParams } from "./method.ts";
@@ -21,7 +20,7 @@ export function checkModern(message: JsonRpcRequest, headers: Headers | undefine
   if (headers) checkHeader("MCP-Protocol-Version", headers("mcp-protocol-version"), version);
   if (!(modernVersions as readonly string[]).includes(version))
     throw new RpcError(rpcErrors.unsupportedProtocolVersion, "Unsupported protocol version", {
-      data: { supported: supportedVersions, requested: version },
+      data: { supported: modernVersions, requested: version },
       status: 400,
     });
   if (!isObject(meta[metaKeys.clientCapabilities])) throw malformed(metaKeys.clientCapabilities, "an object");
@@ -33,6 +32,9 @@ const nameOf: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
 };
 
 function checkMethodHeaders(message: JsonRpcRequest, headers: Headers): void {
@@ -52,7 +54,7 @@ function checkHeader(name: string, header: string | undefined, body: string): vo
   if (header !== body) throw mismatch(`the ${name} header says "${header}", the body "${body}"`);
 }
 
-function mismatch(what: string): RpcError {
+export function mismatch(what: string): RpcError {
   return new RpcError(rpcErrors.headerMismatch, `Header mismatch: ${what}`, { status: 400 });
 }
 

@@ -3,12 +3,13 @@ import { Cancellation } from "../../core/cancellation.ts";
 import type { ToolContext } from "../../core/context.ts";
 import type { Log } from "../../core/effects.ts";
 import { ToolError } from "../../core/errors.ts";
-import type { Caller, Operation, Outcome } from "../../core/operation.ts";
+import type { Caller, Item, Operation, Outcome } from "../../core/operation.ts";
 import { ToolResult } from "../../core/result.ts";
 import { localPrincipal } from "../../core/principal.ts";
+import type { ListKind, ToolProvider } from "../../core/provider.ts";
 import type { ToolDefinition } from "../../core/tool.ts";
-import { Session, type Exchange } from "../../wire/endpoint.ts";
-import { encode, parse, type JsonRpcNotification } from "../../wire/jsonrpc.ts";
+import { Session, type Exchange, type ServerMessage } from "../../wire/endpoint.ts";
+import { encode, parse } from "../../wire/jsonrpc.ts";
 import { legacyVersions, metaKeys } from "../../wire/protocol.ts";
 import { McpServerShell, type ShellOptions } from "./shell.ts";
 
@@ -27,14 +28,32 @@ function callerOf(
   answer: (operation: Operation, ctx: ToolContext) => Outcome | Promise<Outcome>,
   tools: readonly ToolDefinition[] = [echo],
 ): FakeCaller {
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(kind: ListKind) => void>();
   return {
     list: async () => tools,
+    items: async (kind) => (kind === "tool" ? tools.map(itemOf) : []),
+    find: async () => undefined,
+    info: async () => ({ capabilities: { tools: {} } }),
     call: async (operation, ctx) => answer(operation, ctx),
     watch: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    changed: () => listeners.forEach((listener) => listener()),
+    changed: () => listeners.forEach((listener) => listener("tools")),
   };
 }
+
+const nobody: ToolProvider = {
+  namespace: "fs",
+  listTools: async () => [],
+  callTool: () => Promise.reject(new Error("nobody calls it")),
+};
+
+const itemOf = (definition: ToolDefinition): Item => ({
+  kind: "tool",
+  provider: nobody,
+  name: definition.name,
+  canonicalName: definition.name,
+  definition,
+  facts: {},
+});
 
 const ok = (text: string): Outcome => ({ type: "result", result: ToolResult.success(text) });
 const failure = (error: ToolError): Outcome => ({ type: "error", error });
@@ -42,14 +61,14 @@ const failure = (error: ToolError): Outcome => ({ type: "error", error });
 /** A client on a connection that stays. */
 function connect(caller: Caller = callerOf(() => ok("done")), options: Partial<ShellOptions> = {}) {
   const shell = new McpServerShell({ caller, serverInfo: { name: "test", version: "1" }, ...options });
-  const unsolicited: JsonRpcNotification[] = [];
-  const notified: JsonRpcNotification[] = [];
-  const session = new Session((notification) => unsolicited.push(notification));
+  const unsolicited: ServerMessage[] = [];
+  const notified: ServerMessage[] = [];
+  const session = new Session((message) => unsolicited.push(message));
   const exchange: Exchange = {
     principal: localPrincipal,
     session,
     cancellation: new Cancellation(),
-    notify: (notification) => notified.push(notification),
+    send: (message) => notified.push(message) > 0,
   };
   const raw = async (text: string, over: Exchange = exchange) => {
     const reply = await shell.handle(parse(text), over);
@@ -77,7 +96,7 @@ const overHttp = (headers: Record<string, string>): Exchange => ({
   principal: localPrincipal,
   headers: (name) => headers[name],
   cancellation: new Cancellation(),
-  notify: () => {},
+  send: () => true,
 });
 
 describe("the legacy era", () => {
@@ -189,7 +208,7 @@ describe("logs and progress", () => {
     ctx.progress({ progress: 1 });
     return ok("done");
   });
-  const methodsOf = (sent: readonly JsonRpcNotification[]) => sent.map((notification) => notification.method);
+  const methodsOf = (sent: readonly ServerMessage[]) => sent.map((notification) => notification.method);
 
   it("reach the request that asked, growing progress only", async () => {
     const { initialize, send, notified } = connect(chatty);
@@ -248,7 +267,7 @@ describe("logs and progress", () => {
     const lines: string[] = [];
     const caller = callerOf((_operation, ctx) => (ctx.log("error", 1n), ok("done")));
     const { shell, exchange } = connect(caller, { log: (_level, message) => lines.push(message) });
-    const strict = { ...exchange, notify: (notification: JsonRpcNotification) => void encode(notification) };
+    const strict = { ...exchange, send: (message: ServerMessage) => encode(message) !== "" };
     const _meta = { ...modernMeta, [metaKeys.logLevel]: "debug" };
     const text = JSON.stringify({ jsonrpc: "2.0", ...modernCall, params: { name: "echo", _meta } });
     const reply = await shell.handle(parse(text), strict);
@@ -301,9 +320,9 @@ describe("the modern era", () => {
       resultType: "complete",
       supportedVersions: ["2026-07-28"],
       capabilities: { tools: {}, logging: {} },
-      cacheScope: "public",
+      ttlMs: 0,
+      cacheScope: "private",
     });
-    expect(result.ttlMs).toBeGreaterThan(0);
   });
 
   it.each([
@@ -325,7 +344,7 @@ describe("the modern era", () => {
       status: 400,
       error: {
         code: -32022,
-        data: { requested: "1900-01-01", supported: ["2026-07-28", ...legacyVersions] },
+        data: { requested: "1900-01-01", supported: ["2026-07-28"] },
       },
     });
   });
@@ -390,7 +409,7 @@ describe("calls", () => {
       workspacePath: "/w",
     });
     expect(seen[1]).toMatchObject({
-      metadata: { traceparent: "00-a-b-01" },
+      meta: { traceparent: "00-a-b-01" },
       sessionKey: "local/mine",
       client: { name: "m", version: "3" },
     });
@@ -407,6 +426,17 @@ describe("calls", () => {
     const reply = await send(modernCall);
     expect(reply.result).toMatchObject({ odd: true, structuredContent: [1] });
     expect(JSON.stringify(reply)).not.toContain("secret");
+  });
+
+  it("keep the result of an extension as it is", async () => {
+    const value = { resultType: "task", task: { id: 7 }, _meta: { a: 1 } };
+    const { initialize, send } = connect(
+      callerOf(() => ({ type: "result", result: { type: "raw", value } })),
+    );
+    const stamp = { [metaKeys.serverInfo]: { name: "test", version: "1" } };
+    expect((await send(modernCall)).result).toEqual({ ...value, _meta: { a: 1, ...stamp } });
+    await initialize();
+    expect((await send({ id: 2, method: "tools/call", params: { name: "echo" } })).result).toEqual(value);
   });
 
   it.each([
@@ -489,11 +519,8 @@ describe("calls", () => {
 
   it("hide a fault of ours", async () => {
     const { initialize, send } = connect({
-      list: async () => {
-        throw new Error("secret path");
-      },
-      call: async () => ok(""),
-      watch: () => () => {},
+      ...callerOf(() => ok("")),
+      items: () => Promise.reject(new Error("secret path")),
     });
     await initialize();
     const reply = await send({ id: 1, method: "tools/list" });
@@ -514,9 +541,17 @@ describe("errors of a call", () => {
     [upstream(-32002), -32603, 200],
     [upstream(-32042), -32603, 200],
     [upstream(-32077), -32603, 200],
+    [upstream(-32021), -32021, 400],
+    [new ToolError("Cancelled", "The call was cancelled."), -32603, 200],
   ])("%s", async (error, code, status) => {
     const { send } = connect(callerOf(() => failure(error)));
     expect(await send(modernCall)).toMatchObject({ status, error: { code, message: error.message } });
+  });
+
+  it("that are for the model are results, whoever found them", async () => {
+    const { send } = connect(callerOf(() => failure(new ToolError("Unavailable", "fs is not there"))));
+    const content = [{ type: "text", text: "fs is not there" }];
+    expect((await send(modernCall)).result).toMatchObject({ content, isError: true });
   });
 
   it("that have no number for a code are ours", async () => {

@@ -1,10 +1,12 @@
 import { Cancellation } from "../../core/cancellation.ts";
 import { ToolContext, type ToolContextInit } from "../../core/context.ts";
-import type { Log } from "../../core/effects.ts";
+import type { Clock, Log } from "../../core/effects.ts";
 import { describe } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Caller } from "../../core/operation.ts";
 import type { ClientInfo } from "../../core/principal.ts";
+import type { ListKind } from "../../core/provider.ts";
+import { systemClock } from "../../core/systemClock.ts";
 import type { Endpoint, Exchange, Reply, Session } from "../../wire/endpoint.ts";
 import { encode, isRequestId, resultResponse, RpcError, rpcErrors } from "../../wire/jsonrpc.ts";
 import type {
@@ -17,30 +19,22 @@ import type {
 import { eraOf, metaKeys, metaOf, type Era } from "../../wire/protocol.ts";
 import { methodNotFound } from "../../wire/peer.ts";
 import { checkBatch, joinReplies } from "./batch.ts";
+import { Allowance } from "./allowance.ts";
+import { Changes } from "./changes.ts";
 import { dialects, type DialectName } from "./dialect.ts";
 import type { Method, MethodRequest, Server } from "./method.ts";
-import { discover } from "./methods/discover.ts";
-import { initialize } from "./methods/initialize.ts";
-import { ping } from "./methods/ping.ts";
-import { setLevel } from "./methods/setLevel.ts";
-import { toolsCall } from "./methods/toolsCall.ts";
-import { toolsList } from "./methods/toolsList.ts";
+import { methods } from "./methods.ts";
 import { checkModern } from "./modern.ts";
+import { Parking } from "./parking.ts";
+import { Seal } from "./seal.ts";
+import { endSubscriptions } from "./subscriptions.ts";
 
-const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
-  legacy: new Map([
-    ["initialize", initialize],
-    ["ping", ping],
-    ["logging/setLevel", setLevel],
-    ["tools/list", toolsList],
-    ["tools/call", toolsCall],
-  ]),
-  modern: new Map([
-    ["server/discover", discover],
-    ["tools/list", toolsList],
-    ["tools/call", toolsCall],
-  ]),
-};
+/** Calls of one principal that may wait for answers at once. */
+const parkedPerPrincipal = 100;
+/** Streams of notifications that one principal may have open at once. */
+const streamsPerPrincipal = 1_000;
+/** Resources whose changes one principal may be told, in all of its streams and sessions. */
+const subscriptionsPerPrincipal = 10_000;
 
 export interface ShellOptions {
   readonly caller: Caller;
@@ -49,8 +43,11 @@ export interface ShellOptions {
   /** Default `mcp`. */
   readonly dialect?: DialectName;
   readonly log?: Log;
-  /** Tools in one page of a list. Default: all. */
+  readonly clock?: Clock;
+  /** Entries in one page of a list. Default: all. */
   readonly pageSize?: number;
+  /** How long a client may take to answer what a call asks it, in milliseconds. Default 10 minutes. */
+  readonly answerMs?: number;
   /** What every call's context starts from (the workspace, approvals, ...). */
   readonly context?: ToolContextInit;
 }
@@ -60,22 +57,28 @@ export class McpServerShell implements Endpoint {
   readonly #server: Server;
   readonly #sessions = new Set<Session>();
   readonly #stamp: JsonObject;
-  #changeQueued = false;
 
   constructor(options: ShellOptions) {
-    const { caller, serverInfo, instructions, log = () => {}, pageSize, context = {} } = options;
-    const dialect = dialects[options.dialect ?? "mcp"];
+    const { caller, serverInfo, instructions, pageSize, clock = systemClock, answerMs = 600_000 } = options;
     this.#server = {
       caller,
       serverInfo,
       instructions,
-      dialect,
-      log,
+      dialect: dialects[options.dialect ?? "mcp"],
+      log: options.log ?? (() => {}),
+      clock,
       pageSize,
-      context: new ToolContext(context),
+      answerMs,
+      context: new ToolContext(options.context),
+      seal: new Seal(),
+      parking: new Parking(clock, { answerMs, perPrincipal: parkedPerPrincipal }),
+      changes: new Changes(caller),
+      streams: new Allowance(streamsPerPrincipal),
+      subscriptions: new Allowance(subscriptionsPerPrincipal),
+      ending: new Cancellation(),
     };
     this.#stamp = { [metaKeys.serverInfo]: serverInfo };
-    caller.watch(() => this.#toolsChanged());
+    this.#server.changes.listen((kind) => this.#listChanged(kind));
   }
 
   handle(incoming: Incoming, exchange: Exchange): Reply | undefined | Promise<Reply | undefined> {
@@ -85,6 +88,7 @@ export class McpServerShell implements Endpoint {
       case "notification":
         return this.#notification(incoming.message, exchange);
       case "response":
+        exchange.session?.peer?.receive(incoming);
         return undefined;
       case "batch":
         return this.#batch(incoming.messages, exchange);
@@ -96,6 +100,15 @@ export class McpServerShell implements Endpoint {
   closed(session: Session): void {
     this.#sessions.delete(session);
     session.inflight.cancelAll("the client is gone");
+    session.peer?.close(new Error("the client is gone"));
+    endSubscriptions(session, "the client is gone");
+  }
+
+  /** Streams of notifications get their last word, and calls that wait for answers end. The doors are closed elsewhere. */
+  close(): void {
+    this.#server.changes.close();
+    this.#server.ending.cancel("the server is stopping");
+    this.#server.parking.close();
   }
 
   async #request(message: JsonRpcRequest, exchange: Exchange): Promise<Reply | undefined> {
@@ -111,17 +124,18 @@ export class McpServerShell implements Endpoint {
       );
     const era = eraOf(message, exchange.headers);
     let answered = false;
-    const notify = (notification: JsonRpcNotification): void => {
-      if (!answered && !cancellation.cancelled) this.#notify(notification, exchange);
-    };
+    const notify = (notification: JsonRpcNotification): boolean =>
+      !answered && !cancellation.cancelled && this.#notify(notification, exchange);
     try {
       const method = this.#method(message, era, exchange);
       const { params = {} } = message;
+      const meta = metaOf(message);
       const request: MethodRequest = {
         era,
         message,
         params,
-        meta: metaOf(message),
+        meta,
+        clientCapabilities: capabilitiesOf(era, meta, session),
         exchange,
         cancellation,
         notify,
@@ -141,11 +155,12 @@ export class McpServerShell implements Endpoint {
   }
 
   /** What a tool reports may be no JSON: that is no reason for it to fail. */
-  #notify(notification: JsonRpcNotification, exchange: Exchange): void {
+  #notify(notification: JsonRpcNotification, exchange: Exchange): boolean {
     try {
-      exchange.notify(notification);
+      return exchange.send(notification);
     } catch (error) {
       this.#server.log("warning", `${notification.method} could not be sent`, { error: describe(error) });
+      return false;
     }
   }
 
@@ -201,7 +216,7 @@ export class McpServerShell implements Endpoint {
   #complete(result: JsonObject): JsonObject {
     const meta = result["_meta"];
     // The object is the method's gift, made for this answer.
-    result["resultType"] = "complete";
+    result["resultType"] ??= "complete";
     result["_meta"] = isObject(meta) ? { ...meta, ...this.#stamp } : this.#stamp;
     return result;
   }
@@ -225,16 +240,16 @@ export class McpServerShell implements Endpoint {
     return new RpcError(rpcErrors.internalError, "Internal error", { status: 500 });
   }
 
-  /** A burst of changes is one notification. */
-  #toolsChanged(): void {
-    if (this.#changeQueued) return;
-    this.#changeQueued = true;
-    queueMicrotask(() => {
-      this.#changeQueued = false;
-      for (const session of this.#sessions)
-        session.notify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-    });
+  #listChanged(kind: ListKind): void {
+    for (const session of this.#sessions)
+      session.send({ jsonrpc: "2.0", method: `notifications/${kind}/list_changed` });
   }
+}
+
+/** A modern request brings them along; a legacy session has them from its `initialize`. */
+function capabilitiesOf(era: Era, meta: JsonObject, session: Session | undefined): JsonObject {
+  const declared = era === "modern" ? meta[metaKeys.clientCapabilities] : session?.legacy?.capabilities;
+  return isObject(declared) ? declared : {};
 }
 
 function invalid({ reason, limit }: Invalid, { dialect }: Server): RpcError {

@@ -1,14 +1,11 @@
 import { modernVersions } from "../../../wire/protocol.ts";
+import { aboutOf } from "../capabilities.ts";
 import type { Method } from "../method.ts";
 
-/** How long a client may keep what `server/discover` said: it changes only when the server is started anew. */
-const ttlMs = 3_600_000;
-
-/** Specification 2026-07-28, server/discover. */
-export const discover: Method = (server) => ({
+/** Specification 2026-07-28, server/discover. An upstream that joins may bring capabilities: what is said is stale at once. */
+export const discover: Method = async (server) => ({
   supportedVersions: [...modernVersions],
-  capabilities: { tools: {}, logging: {} },
-  ...(server.instructions !== undefined && { instructions: server.instructions }),
-  ttlMs,
-  cacheScope: "public",
+  ...(await aboutOf(server)),
+  ttlMs: 0,
+  cacheScope: "private",
 });

@@ -1,26 +1,27 @@
 import { isObject } from "../../../core/json.ts";
 import type { ClientInfo } from "../../../core/principal.ts";
 import { legacyVersions } from "../../../wire/protocol.ts";
+import { aboutOf } from "../capabilities.ts";
 import { invalidParams, type Method } from "../method.ts";
+import { endSubscriptions } from "../subscriptions.ts";
 
 /** Opens a legacy session (specification 2025-11-25, basic/lifecycle, Initialization): a supported version is echoed, else the newest is offered. */
-export const initialize: Method = (server, { params, exchange }) => {
+export const initialize: Method = async (server, { params, exchange }) => {
   const { protocolVersion: asked, clientInfo, capabilities } = params;
   if (typeof asked !== "string") throw invalidParams("initialize: params.protocolVersion must be a string");
   const protocolVersion = legacyVersions.find((version) => version === asked) ?? legacyVersions[0];
   const client = toClientInfo(clientInfo);
-  if (exchange.session)
+  const about = await aboutOf(server);
+  if (exchange.session) {
+    endSubscriptions(exchange.session, "the session was opened again");
     exchange.session.legacy = {
       protocolVersion,
       capabilities: isObject(capabilities) ? capabilities : {},
+      subscriptions: new Map(),
       ...(client && { client }),
     };
-  return {
-    protocolVersion,
-    capabilities: { tools: { listChanged: true }, logging: {} },
-    serverInfo: server.serverInfo,
-    ...(server.instructions !== undefined && { instructions: server.instructions }),
-  };
+  }
+  return { protocolVersion, serverInfo: server.serverInfo, ...about };
 };
 
 /** Undefined where the client says nothing usable of itself: it is for display only. */
