@@ -1,65 +1,21 @@
 import { expect, test, vi } from "vitest";
-import { FakeClock, settle } from "../../test/support/fakeClock.ts";
+import { failure } from "../../test/support/connected.ts";
+import { settle } from "../../test/support/fakeClock.ts";
 import { type FakeServer, legacyServer, modernServer, silence } from "../../test/support/fakeServer.ts";
+import { forgetful, started, supervise } from "../../test/support/supervised.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { ToolContext } from "../core/context.ts";
-import type { Log } from "../core/effects.ts";
 import { SessionLost } from "../mcp/client/connect.ts";
 import type { Dial } from "../wire/link.ts";
-import { Upstream, type UpstreamOptions } from "./upstream.ts";
-
-function supervise(server: FakeServer, options: Partial<UpstreamOptions> = {}) {
-  const clock = new FakeClock();
-  const log = vi.fn<Log>();
-  const upstream = new Upstream({
-    namespace: "fs",
-    dial: server.dial,
-    clock,
-    log,
-    clientInfo: { name: "toolgate", version: "9" },
-    random: () => 0,
-    ...options,
-  });
-  return { clock, log, upstream };
-}
-
-async function started(server: FakeServer, options: Partial<UpstreamOptions> = {}) {
-  const all = supervise(server, options);
-  all.upstream.start();
-  await all.upstream.settled();
-  return all;
-}
+import type { Upstream } from "./upstream.ts";
 
 const call = (upstream: Upstream, ctx = new ToolContext()) => upstream.callTool("read", {}, ctx);
-const failure = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    (value) => expect.unreachable(`resolved with ${JSON.stringify(value)}`),
-    (error: unknown) => error,
-  );
 const names = async (upstream: Upstream) => (await upstream.listTools()).map(({ name }) => name);
 const tools =
   (...all: string[]) =>
   () => ({ tools: all.map((name) => ({ name, inputSchema: { type: "object" } })) });
 const refused = (): FakeServer =>
   Object.assign(legacyServer(), { refuse: new Error("connect ECONNREFUSED") });
-
-/** A legacy server behind HTTP, which forgets its sessions when told to. */
-function forgetful(server: FakeServer) {
-  let current = 0;
-  const dial: Dial = async (events) => {
-    const session = ++current;
-    const link = await server.dial(events);
-    return {
-      ...link,
-      send(message, extra) {
-        if ("method" in message && message.method !== "initialize" && session < current)
-          return Promise.reject(new SessionLost("HTTP 404"));
-        return link.send(message, extra);
-      },
-    };
-  };
-  return { dial, forget: () => void (current += 1) };
-}
 
 test("starts, lists, calls, and says so", async () => {
   for (const [server, era, protocolVersion] of [

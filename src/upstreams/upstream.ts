@@ -2,52 +2,45 @@ import type { Cancellation } from "../core/cancellation.ts";
 import type { ToolContext } from "../core/context.ts";
 import { ToolError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
-import type { ListKind, ToolFacts, ToolProvider } from "../core/provider.ts";
-import type { ToolResult } from "../core/result.ts";
+import type {
+  CompletionRequest,
+  ListKind,
+  PromptProvider,
+  ProviderInfo,
+  ResourceProvider,
+  TaskProvider,
+  ToolFacts,
+  ToolProvider,
+} from "../core/provider.ts";
+import type { OperationResult } from "../core/result.ts";
 import type { ToolDefinition } from "../core/tool.ts";
-import { connectUpstream, SessionLost, upstreamFacts } from "../mcp/client/connect.ts";
-import type { ConnectOptions, EraCache, UpstreamConnection } from "../mcp/client/connect.ts";
-import { Rereader } from "./rereader.ts";
-import { Supervisor, type UpstreamState } from "./supervisor.ts";
+import { connectUpstream, type ListName } from "../mcp/client/connect.ts";
+import type { EraCache, UpstreamConnection } from "../mcp/client/connect.ts";
+import { onConnection } from "./onConnection.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { Supervisor } from "./supervisor.ts";
+import type { UpstreamOptions, UpstreamStatus } from "./types.ts";
+import { UpstreamLists } from "./upstreamLists.ts";
 
-export interface UpstreamOptions extends Omit<ConnectOptions, "cancellation" | "eraCache"> {
-  /** How long after `start` a first list is waited for, in milliseconds. Default 5,000. */
-  readonly graceMs?: number;
-  /** From 0 to 1, as `Math.random`, which is the default. */
-  readonly random?: () => number;
-  onStatus?(status: UpstreamStatus): void;
-}
-
-export interface UpstreamStatus {
-  readonly namespace: string;
-  readonly state: UpstreamState;
-  /** When the state began, in the clock's milliseconds. */
-  readonly since: number;
-  /** Tries to connect, after the first. */
-  readonly restarts: number;
-  /** Of the connection, while there is one. */
-  readonly era?: "legacy" | "modern";
-  readonly protocolVersion?: string;
-  /** How many tools the last good list has. */
-  readonly tools?: number;
-  /** Why it is not ready, for a person. */
-  readonly error?: string;
-}
+export type { UpstreamOptions, UpstreamStatus } from "./types.ts";
 
 /**
- * One MCP server as a provider that is always there: supervised, with its last good list while it is away.
+ * One MCP server as a provider that is always there: supervised, with its last good lists while it is away.
  * Whatever the server does concerns this upstream only.
  */
 export class Upstream implements ToolProvider {
   readonly namespace: string;
+  readonly resources: ResourceProvider;
+  readonly prompts: PromptProvider;
+  readonly tasks: TaskProvider;
   readonly #options: UpstreamOptions;
   readonly #facts: ToolFacts;
   readonly #supervisor: Supervisor;
-  readonly #rereader: Rereader;
+  readonly #lists: UpstreamLists;
+  readonly #subscriptions: Subscriptions;
   readonly #eraCache: EraCache = {};
-  readonly #listeners = new Set<(kind: ListKind) => void>();
-  #tools: readonly ToolDefinition[] | undefined;
-  #names: ReadonlySet<string> = new Set();
+  /** What the server said of itself when it was last connected. */
+  #info: ProviderInfo | undefined;
   #started: Promise<void> | undefined;
   /** The end of the first try, or of the grace. */
   #grace: Promise<void> | undefined;
@@ -55,13 +48,38 @@ export class Upstream implements ToolProvider {
   constructor(options: UpstreamOptions) {
     this.#options = options;
     this.namespace = options.namespace;
-    this.#facts = upstreamFacts(options);
-    this.#rereader = new Rereader(options.clock, () => this.#reread());
+    this.#facts = factsOf(options);
     this.#supervisor = new Supervisor({
       ...options,
       open: (cancellation) => this.#open(cancellation),
       onChange: () => options.onStatus?.(this.status),
     });
+    this.#lists = new UpstreamLists({ ...options, supervisor: this.#supervisor });
+    this.#subscriptions = new Subscriptions({
+      ...options,
+      begin: (uri, cancellation) =>
+        this.#onConnection(cancellation, (connection) => connection.subscribe(uri)),
+      end: (uri) => this.#supervisor.ready?.unsubscribe(uri),
+    });
+    this.resources = {
+      listResources: () => this.#list("resources"),
+      listResourceTemplates: () => this.#list("resourceTemplates"),
+      readResource: (uri, ctx) =>
+        this.#onConnection(ctx.cancellation, (connection) => connection.readResource(uri, ctx)),
+      subscribe: (uri, subscriber) => this.#subscriptions.subscribe(uri, subscriber),
+    };
+    this.prompts = {
+      listPrompts: () => this.#list("prompts"),
+      getPrompt: (name, args, ctx) =>
+        this.#onConnection(ctx.cancellation, (connection) => {
+          if (!this.#lists.has("prompts", name)) throw new ToolError("NotFound", `Unknown prompt: ${name}`);
+          return connection.getPrompt(name, args, ctx);
+        }),
+    };
+    this.tasks = {
+      request: (method, params, ctx) =>
+        this.#onConnection(ctx.cancellation, (connection) => connection.task(method, params, ctx)),
+    };
   }
 
   /** Begins to connect; `settled` tells when the first try has ended. */
@@ -86,41 +104,41 @@ export class Upstream implements ToolProvider {
 
   get status(): UpstreamStatus {
     const { state, since, restarts, error, ready } = this.#supervisor;
+    const tools = this.#lists.get("tools");
     return {
       namespace: this.namespace,
       state,
       since,
       restarts,
       ...(ready && { era: ready.terms.era, protocolVersion: ready.terms.protocolVersion }),
-      ...(this.#tools && { tools: this.#tools.length }),
+      ...(tools && { tools: tools.length }),
       ...(error !== undefined && { error }),
     };
   }
 
   async listTools(): Promise<readonly ToolDefinition[]> {
-    if (!this.#tools) await this.#grace;
-    if (this.#tools && this.#supervisor.state !== "closed") return this.#tools;
-    throw this.#supervisor.unavailable();
+    return (await this.#list("tools")) as readonly ToolDefinition[];
   }
 
-  async callTool(name: string, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
-    const connection = this.#supervisor.ready ?? (await this.#connected(ctx));
-    if (!this.#names.has(name)) throw ToolError.notFound(name);
-    try {
-      return await connection.callTool(name, args, ctx);
-    } catch (error) {
-      // The one failure of which it is certain that nothing has run: a second try is no second run.
-      if (!(error instanceof SessionLost)) throw error;
-    }
-    this.#supervisor.renew(connection);
-    const fresh = await this.#connected(ctx);
-    return await fresh.callTool(name, args, ctx).catch((error: unknown) => {
-      if (!(error instanceof SessionLost)) throw error;
-      throw new ToolError(
-        "Unavailable",
-        `Upstream "${this.namespace}" keeps losing its session: ${error.message}`,
-      );
+  callTool(name: string, args: JsonObject, ctx: ToolContext): Promise<OperationResult> {
+    return this.#onConnection(ctx.cancellation, (connection) => {
+      if (!this.#lists.has("tools", name)) throw ToolError.notFound(name);
+      return connection.callTool(name, args, ctx);
     });
+  }
+
+  complete(request: CompletionRequest, ctx: ToolContext): Promise<JsonObject> {
+    return this.#onConnection(ctx.cancellation, (connection) => connection.complete(request, ctx));
+  }
+
+  /** Of a server that has never been reached nothing is known to work. */
+  async info(): Promise<ProviderInfo> {
+    if (!this.#info) await this.#grace;
+    return this.#info ?? { capabilities: {} };
+  }
+
+  touch(kind: ListKind): void {
+    this.#lists.refresh(kind);
   }
 
   facts(): ToolFacts {
@@ -128,17 +146,16 @@ export class Upstream implements ToolProvider {
   }
 
   watch(listener: (kind: ListKind) => void): () => void {
-    const own = (kind: ListKind): void => listener(kind);
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    return this.#lists.watch(listener);
   }
 
   async close(): Promise<void> {
-    this.#rereader.close();
+    this.#lists.close();
+    this.#subscriptions.close();
     await this.#supervisor.close();
   }
 
-  /** A connection is ready when its tools are known. */
+  /** A connection is ready when its lists are known. */
   async #open(cancellation: Cancellation): Promise<UpstreamConnection> {
     const connection = await connectUpstream({
       ...this.#options,
@@ -146,12 +163,18 @@ export class Upstream implements ToolProvider {
       cancellation,
     });
     const stop = cancellation.onCancel(() => void connection.close());
-    connection.watch(() => this.#rereader.changed());
+    connection.watch({
+      listChanged: (kind) => this.#lists.changed(kind),
+      resourceUpdated: (params) => this.#subscriptions.updated(params),
+      updatesMissed: () => this.#subscriptions.missed(),
+    });
     try {
-      const tools = await connection.listTools();
-      this.#publish(tools);
+      await this.#lists.read(connection);
+      this.#info = connection.info;
+      void this.#subscriptions.restore(connection);
       const { protocolVersion } = connection.terms;
-      this.#options.log("info", this.#say(`is ready: ${tools.length} tools, MCP ${protocolVersion}.`));
+      const tools = this.#lists.get("tools")?.length ?? 0;
+      this.#options.log("info", this.#say(`is ready: ${tools} tools, MCP ${protocolVersion}.`));
       return connection;
     } catch (error) {
       await connection.close();
@@ -161,41 +184,29 @@ export class Upstream implements ToolProvider {
     }
   }
 
-  /** Waits for a connection, but not for a caller that has gone. */
-  #connected({ cancellation }: ToolContext): Promise<UpstreamConnection> {
-    return new Promise((resolve, reject) => {
-      const stop = cancellation.onCancel(() =>
-        reject(new ToolError("Cancelled", `Cancelled while upstream "${this.namespace}" was starting.`)),
-      );
-      this.#supervisor.connected().then(resolve, reject).finally(stop);
-    });
+  /** The last good list. One that is not known is waited for as long as the grace lasts. */
+  async #list(name: ListName): Promise<readonly JsonObject[]> {
+    if (!this.#lists.get(name)) await this.#grace;
+    const list = this.#lists.get(name);
+    if (list && this.#supervisor.state !== "closed") return list;
+    throw this.#supervisor.unavailable();
   }
 
-  async #reread(): Promise<void> {
-    let connection: UpstreamConnection | undefined;
-    try {
-      connection = await this.#supervisor.connected();
-      const tools = await connection.listTools();
-      if (this.#supervisor.ready === connection) this.#publish(tools);
-    } catch (error) {
-      if (this.#supervisor.state === "closed") return;
-      if (connection && error instanceof SessionLost) return this.#supervisor.renew(connection);
-      this.#options.log(
-        "warning",
-        this.#say(`has changed its tools, but the last good list stays: ${String(error)}`),
-      );
-    }
-  }
-
-  #publish(tools: readonly ToolDefinition[]): void {
-    const same = this.#tools && JSON.stringify(this.#tools) === JSON.stringify(tools);
-    if (same) return;
-    this.#tools = tools;
-    this.#names = new Set(tools.map((tool) => tool.name));
-    for (const listener of this.#listeners) listener("tools");
+  #onConnection<T>(
+    cancellation: Cancellation,
+    run: (connection: UpstreamConnection) => Promise<T>,
+  ): Promise<T> {
+    return onConnection(this.#supervisor, cancellation, run);
   }
 
   #say(what: string): string {
     return `Upstream "${this.namespace}" ${what}`;
   }
+}
+
+function factsOf({ validateArguments, timeoutMs }: UpstreamOptions): ToolFacts {
+  return {
+    validation: validateArguments ? "upstream-checked" : "upstream",
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
 }

@@ -1,37 +1,44 @@
 import { systemClock } from "../core/systemClock.ts";
+import type { ToolProvider } from "../core/provider.ts";
 import { McpServerShell } from "../mcp/server/shell.ts";
 import { BuiltinToolProvider } from "../providers/builtin.ts";
 import { Mount } from "../providers/mount.ts";
+import { promptProviderContract } from "../providers/promptProvider.contract.ts";
+import { resourceProviderContract } from "../providers/resourceProvider.contract.ts";
 import { toolProviderContract, type MakeProvider } from "../providers/toolProvider.contract.ts";
 import { createCaller } from "../runtime/call.ts";
 import { ToolRegistry } from "../runtime/registry.ts";
 import { memoryPair } from "../transports/memory.ts";
 import type { Endpoint } from "../wire/endpoint.ts";
+import { IsolatedUpstream } from "./isolatedUpstream.ts";
 import { Upstream } from "./upstream.ts";
 
-/** An upstream in memory that serves the tools by our own shell, seen through a connection to it. */
-const upstreamOver =
-  (wrap: (endpoint: Endpoint) => Endpoint): MakeProvider =>
-  async (tools) => {
-    const registry = new ToolRegistry();
-    for (const tool of tools) registry.register(tool);
-    const log = (): void => {};
-    const caller = createCaller({ resolver: new Mount(BuiltinToolProvider.over(registry), { log }) });
-    const shell = new McpServerShell({ caller, serverInfo: { name: "far", version: "1" } });
-    const upstream = new Upstream({
-      namespace: "far",
-      dial: memoryPair(wrap(shell)),
-      clock: systemClock,
-      log,
-      clientInfo: { name: "near", version: "1" },
-    });
-    upstream.start();
-    await upstream.settled();
-    return upstream;
-  };
+type Wrap = (endpoint: Endpoint) => Endpoint;
+
+/** A provider in this process, served in memory by our own shell and seen through a connection to it. */
+async function over(
+  local: ToolProvider,
+  { wrap, isolated }: { wrap: Wrap; isolated: boolean },
+): Promise<ToolProvider> {
+  const log = (): void => {};
+  const caller = createCaller({ resolver: new Mount(local, { log }) });
+  const shell = new McpServerShell({ caller, serverInfo: { name: "far", version: "1" } });
+  const upstream = new (isolated ? IsolatedUpstream : Upstream)({
+    namespace: "far",
+    dial: memoryPair(wrap(shell)),
+    clock: systemClock,
+    log,
+    clientInfo: { name: "near", version: "1" },
+  });
+  upstream.start();
+  await upstream.settled();
+  return upstream;
+}
+
+const modern: Wrap = (endpoint) => endpoint;
 
 /** Knows nothing of `server/discover`. */
-const legacyOnly = (endpoint: Endpoint): Endpoint => ({
+const legacy: Wrap = (endpoint) => ({
   handle: (incoming, exchange) =>
     incoming.kind === "request" && incoming.message.method === "server/discover"
       ? endpoint.handle(
@@ -42,8 +49,19 @@ const legacyOnly = (endpoint: Endpoint): Endpoint => ({
   closed: (session) => endpoint.closed(session),
 });
 
-toolProviderContract(
-  "An upstream of the modern era",
-  upstreamOver((endpoint) => endpoint),
-);
-toolProviderContract("An upstream of the legacy era", upstreamOver(legacyOnly));
+for (const [name, wrap, isolated] of [
+  ["An upstream of the modern era", modern, false],
+  ["An upstream of the legacy era", legacy, false],
+  ["An isolated upstream of the modern era", modern, true],
+  ["An isolated upstream of the legacy era", legacy, true],
+] as const) {
+  const serve = (local: ToolProvider): Promise<ToolProvider> => over(local, { wrap, isolated });
+  const serveTools: MakeProvider = (tools) => {
+    const registry = new ToolRegistry();
+    for (const tool of tools) registry.register(tool);
+    return serve(BuiltinToolProvider.over(registry));
+  };
+  toolProviderContract(name, serveTools);
+  resourceProviderContract(name, serve);
+  promptProviderContract(name, serve);
+}

@@ -100,6 +100,14 @@ const faults: readonly Fault[] = [
     ...failed,
     answer: /^Upstream "bad" answered go with something that is no tool result: /,
   },
+  {
+    fault: "answers a call with questions that are none",
+    ...failed,
+    answer: /^Upstream "bad" answered go with "input_required", but without questions that can be read/,
+  },
+  { fault: "asks a thousand questions at once, and some of nobody", answer: done },
+  { fault: "tells of changes of what nobody has asked about", answer: done },
+  { fault: "has prompts and resources that cannot be listed", answer: done },
   // Whether the pipe breaks depends on who else holds it.
   {
     fault: "closes its standard input",

@@ -5,6 +5,7 @@ import type { ToolContext } from "../../src/core/context.ts";
 import type { Operation, Outcome } from "../../src/core/operation.ts";
 import type { ToolDefinition } from "../../src/core/tool.ts";
 import type { Doors, DoorsOptions } from "../../src/gateway/doors.ts";
+import type { SignIn } from "../../src/gateway/oauth.ts";
 import type { Gateway, GatewayConfig, GatewayOptions, UpstreamStatus } from "../../src/gateway/types.ts";
 
 /** Keeps what is written, and tells when something wanted has been. */
@@ -45,6 +46,7 @@ export interface FakeIoOptions {
   readonly broken?: Error;
   /** Rejects the opening of the doors. */
   readonly closedDoors?: Error;
+  readonly signIn?: SignIn;
   call?(operation: Operation, ctx: ToolContext): Promise<Outcome>;
 }
 
@@ -133,8 +135,12 @@ export class FakeIo implements Io {
           this.events.push("call");
           return this.#options.call!(operation, ctx);
         },
+        items: () => Promise.reject(new Error("the command line asks for tools only")),
+        find: () => Promise.reject(new Error("the command line looks nothing up")),
         watch: () => () => {},
+        info: async () => ({ capabilities: {} }),
       },
+      stop: async () => void this.events.push("stop"),
       endpoint: () => undefined,
       start: () => {
         this.events.push("start");
@@ -148,13 +154,19 @@ export class FakeIo implements Io {
     };
   };
 
+  readonly signIn: SignIn = (upstream, options) => this.#options.signIn!(upstream, options);
+
   readonly openDoors = async (options: DoorsOptions): Promise<Doors> => {
     if (this.#options.closedDoors) throw this.#options.closedDoors;
     this.doors = options;
     this.events.push("open doors");
-    const { http } = options;
+    const { http, tcp, ws, unix } = options;
     return {
       ...(http && { url: `http://${http.host}:${http.port}/mcp` }),
+      ...(tcp && { tcp: `tcp://${tcp.host}:${tcp.port}` }),
+      ...(ws && { ws: `ws://${ws.host}:${ws.port}/mcp` }),
+      ...(ws?.ide && { ideLock: `${ws.ide.folder}/${ws.port}.lock` }),
+      ...(unix !== undefined && { unix: `unix:${unix}` }),
       stdioClosed: this.#stdioClosed,
       close: async () => void this.events.push("close doors"),
     };

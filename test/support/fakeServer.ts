@@ -1,5 +1,12 @@
 import type { JsonObject } from "../../src/core/json.ts";
-import { classify, RpcError, type JsonRpcMessage, type JsonRpcRequest } from "../../src/wire/jsonrpc.ts";
+import {
+  classify,
+  RpcError,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type RequestId,
+} from "../../src/wire/jsonrpc.ts";
 import type { Dial, Link, LinkEvents, SendOptions } from "../../src/wire/link.ts";
 
 export type Answer = (params: JsonObject, request: JsonRpcRequest) => unknown;
@@ -19,6 +26,9 @@ export class FakeServer {
   /** Instead of a link. */
   refuse: Error | undefined;
   #events: LinkEvents | undefined;
+  #asked = 0;
+  /** Who waits for the answer to which of its own requests. */
+  readonly #waiting = new Map<RequestId, (response: JsonRpcResponse) => void>();
 
   constructor(answers: Record<string, Answer>) {
     this.answers = answers;
@@ -35,7 +45,8 @@ export class FakeServer {
         if (!open) throw new Error("write after end");
         this.received.push(message);
         this.extras.push(extra);
-        if ("method" in message && "id" in message) void this.#answer(message, events);
+        if (!("method" in message)) this.#waiting.get(message.id ?? "")?.(message);
+        else if ("id" in message) void this.#answer(message, events);
       },
       close: async () => {
         if (open) this.open -= 1;
@@ -46,13 +57,43 @@ export class FakeServer {
     return link;
   };
 
-  /** Any value, as a message from the server. */
-  say(value: unknown): void {
-    this.#events?.message(classify(value));
+  /** Any value, as a message from the server; on the stream of the request `cause`, where there is one. */
+  say(value: unknown, cause?: RequestId): void {
+    this.#events?.message(classify(value), cause);
   }
 
-  notify(method: string, params?: JsonObject): void {
-    this.say({ jsonrpc: "2.0", method, ...(params && { params }) });
+  notify(method: string, params?: JsonObject, cause?: RequestId): void {
+    this.say({ jsonrpc: "2.0", method, ...(params && { params }) }, cause);
+  }
+
+  /** A request of the server's own. Resolves with the answer. */
+  ask(method: string, params?: JsonObject, cause?: RequestId): Promise<JsonRpcResponse> {
+    const id = `q${++this.#asked}`;
+    const answered = new Promise<JsonRpcResponse>((resolve) => this.#waiting.set(id, resolve));
+    this.say({ jsonrpc: "2.0", id, method, ...(params && { params }) }, cause);
+    return answered;
+  }
+
+  /** Honours all that the last `subscriptions/listen`, or the one of that id, asks for. */
+  acknowledge(id?: RequestId, notifications?: unknown): void {
+    const listens = this.requests("subscriptions/listen");
+    const listen = listens.find((one) => one.id === id) ?? listens.at(-1);
+    this.notify("notifications/subscriptions/acknowledged", {
+      notifications: notifications ?? listen?.params?.["notifications"],
+      _meta: { "io.modelcontextprotocol/subscriptionId": id ?? listen?.id },
+    });
+  }
+
+  /** Text over the link has been lost, as HTTP reports it. */
+  miss(): void {
+    this.#events?.missed?.();
+  }
+
+  /** The requests of one method, in order. */
+  requests(method: string): JsonRpcRequest[] {
+    return this.received.flatMap((one) =>
+      "method" in one && "id" in one && one.method === method ? [one] : [],
+    );
   }
 
   /** A line longer than the bound, as a framer reports it. */
@@ -101,9 +142,9 @@ export function legacyServer(answers: Record<string, Answer> = {}): FakeServer {
   });
 }
 
-/** A server of 2026-07-28 with one tool, `read`, which keeps subscriptions open. */
+/** A server of 2026-07-28 with one tool, `read`, which acknowledges subscriptions and keeps them open. */
 export function modernServer(answers: Record<string, Answer> = {}): FakeServer {
-  return new FakeServer({
+  const server: FakeServer = new FakeServer({
     "server/discover": () => ({
       resultType: "complete",
       supportedVersions: ["2026-07-28"],
@@ -112,7 +153,24 @@ export function modernServer(answers: Record<string, Answer> = {}): FakeServer {
     }),
     "tools/list": () => ({ resultType: "complete", tools: [oneTool] }),
     "tools/call": () => ({ resultType: "complete", content: [{ type: "text", text: "done" }] }),
-    "subscriptions/listen": silence,
+    "subscriptions/listen": (_, { id }) => {
+      queueMicrotask(() => server.acknowledge(id));
+      return silence();
+    },
     ...answers,
   });
+  return server;
+}
+
+/** Announces these capabilities instead. */
+export function announcing(server: FakeServer, capabilities: JsonObject): FakeServer {
+  for (const method of ["initialize", "server/discover"]) {
+    const answer = server.answers[method];
+    if (answer)
+      server.answers[method] = async (...asked) => ({
+        ...((await answer(...asked)) as object),
+        capabilities,
+      });
+  }
+  return server;
 }

@@ -61,7 +61,7 @@ test("a legacy server refuses the probe, with whatever code, and gets its handsh
     expect(methods(server)).toEqual(["server/discover", "initialize", "notifications/initialized"]);
     expect(server.got("initialize")[0]?.params).toEqual({
       protocolVersion: "2025-11-25",
-      capabilities: {},
+      capabilities: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} },
       clientInfo: { name: "toolgate", version: "9" },
     });
     expect(server.negotiated).toEqual(["2025-11-25"]);
@@ -134,6 +134,19 @@ test("a server that always dies is an error with its last words, and nothing sta
 test("-32022 with a legacy revision that both speak: initialize", async () => {
   const server = legacyServer(refuseDiscover(-32022, { supported: ["2099-01-01", "2025-06-18"] }));
   expect((await setUp(server).connect()).terms.era).toBe("legacy");
+});
+
+test("-32022 with the modern revision that was named is asked once more, and then believed", async () => {
+  let refusals = 1;
+  const server = modernServer();
+  const { "server/discover": discover } = server.answers;
+  server.answers["server/discover"] = (params, request) => {
+    if (refusals-- > 0) throw new RpcError(-32022, "no", { data: { supported: ["2026-07-28"] } });
+    return discover!(params, request);
+  };
+  expect((await setUp(server).connect()).terms.era).toBe("modern");
+  refusals = 2;
+  await expect(setUp(server).connect()).rejects.toThrow(/no common revision/);
 });
 
 test("-32022 without a common revision is an error that names both sides' revisions", async () => {
@@ -277,18 +290,19 @@ test("a known legacy server is not probed, until its handshake fails", async () 
   expect(eraCache.era).toBe("modern");
 });
 
-test("the server may ping, and is told that it may not ask for more", async () => {
-  const server = legacyServer();
-  await setUp(server).connect();
-  server.say({ jsonrpc: "2.0", id: "p", method: "ping" });
-  server.say({ jsonrpc: "2.0", id: "r", method: "roots/list" });
-  await settle();
-  expect(server.received.filter((one) => !("method" in one))).toEqual(
-    expect.arrayContaining([
-      { jsonrpc: "2.0", id: "p", result: {} },
-      { jsonrpc: "2.0", id: "r", error: { code: -32601, message: "Method not found: roots/list" } },
-    ]),
-  );
+test("a server may ping, of either era and at any time", async () => {
+  for (const server of [legacyServer(), modernServer()]) {
+    const answers = server.answers;
+    const method = answers["initialize"] ? "initialize" : "server/discover";
+    const handshake = answers[method]!;
+    let early: unknown;
+    answers[method] = async (...asked) => {
+      early = await server.ask("ping");
+      return handshake(...asked);
+    };
+    await setUp(server).connect();
+    expect([early, await server.ask("ping")]).toMatchObject([{ result: {} }, { result: {} }]);
+  }
 });
 
 test("what comes before the handshake is over goes to the gateway's log", async () => {

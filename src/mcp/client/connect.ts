@@ -4,21 +4,24 @@ import { ToolError } from "../../core/errors.ts";
 import type { ClientInfo } from "../../core/principal.ts";
 import type { Dial } from "../../wire/link.ts";
 import type { Era } from "../../wire/protocol.ts";
-import { UpstreamConnection, type FactOptions } from "./connection.ts";
+import { UpstreamConnection } from "./connection.ts";
 import { named } from "./failure.ts";
 import { Inbound } from "./inbound.ts";
 import { negotiate } from "./negotiate.ts";
 import { asError, Wire } from "./wire.ts";
 
 export { SessionLost } from "../../transports/http/dial.ts";
-export { UpstreamConnection, upstreamFacts } from "./connection.ts";
+export { UpstreamConnection } from "./connection.ts";
+export type { ChangeListener } from "./inbound.ts";
+export type { List } from "./listPages.ts";
+export { listNames, lists, type ListName } from "./lists.ts";
 
 /** The era of a server, kept from one connection to the next. The owner of the connections holds it. */
 export interface EraCache {
   era?: Era;
 }
 
-export interface ConnectOptions extends FactOptions {
+export interface ConnectOptions {
   readonly namespace: string;
   readonly dial: Dial;
   readonly clock: Clock;

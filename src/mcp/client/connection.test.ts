@@ -1,37 +1,14 @@
-import { expect, test, vi } from "vitest";
-import { FakeClock, settle } from "../../../test/support/fakeClock.ts";
-import { type FakeServer, legacyServer, modernServer, silence } from "../../../test/support/fakeServer.ts";
+import { describe, expect, test } from "vitest";
+import { changeListener, connected, failure } from "../../../test/support/connected.ts";
+import { settle } from "../../../test/support/fakeClock.ts";
+import { announcing, legacyServer, modernServer, silence } from "../../../test/support/fakeServer.ts";
 import { Cancellation } from "../../core/cancellation.ts";
 import { ToolContext, type LogEntry, type Progress } from "../../core/context.ts";
-import type { Log } from "../../core/effects.ts";
 import { ToolError } from "../../core/errors.ts";
 import { RpcError } from "../../wire/jsonrpc.ts";
-import { connectUpstream, type ConnectOptions } from "./connect.ts";
+import type { UpstreamConnection } from "./connect.ts";
 
-async function connected(server: FakeServer, options: Partial<ConnectOptions> = {}) {
-  const clock = new FakeClock();
-  const log = vi.fn<Log>();
-  const clientInfo = { name: "toolgate", version: "9" };
-  const all = {
-    namespace: "fs",
-    dial: server.dial,
-    clock,
-    log,
-    clientInfo,
-    eraCache: { era: "legacy" as const },
-  };
-  if (server.answers["server/discover"]) Object.assign(all, { eraCache: {} });
-  const connection = await connectUpstream({ ...all, ...options });
-  return { clock, log, connection };
-}
-
-/** What a promise rejects with. */
-const failure = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    (value) => expect.unreachable(`resolved with ${JSON.stringify(value)}`),
-    (error: unknown) => error,
-  );
-
+const toolsOf = async (connection: UpstreamConnection) => (await connection.list("tools")).entries;
 const calling = (init: ConstructorParameters<typeof ToolContext>[0] = {}) => new ToolContext(init);
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: "object" }, ...more });
 const pages = (...all: unknown[][]) => ({
@@ -48,7 +25,7 @@ test("a list keeps what MCP does not name, over all pages and in order", async (
     _meta: { "a/b": 1 },
   });
   const { connection } = await connected(legacyServer(pages([tool("c")], [], [unknown, tool("a")])));
-  expect(await connection.listTools()).toEqual([tool("c"), unknown, tool("a")]);
+  expect(await toolsOf(connection)).toEqual([tool("c"), unknown, tool("a")]);
 });
 
 test("the empty string is a cursor, null is the end", async () => {
@@ -57,12 +34,12 @@ test("the empty string is a cursor, null is the end", async () => {
       cursor === "" ? { tools: [tool("b")], nextCursor: null } : { tools: [tool("a")], nextCursor: "" },
   });
   const { connection } = await connected(server);
-  expect((await connection.listTools()).map(({ name }) => name)).toEqual(["a", "b"]);
+  expect((await toolsOf(connection)).map(({ name }) => name)).toEqual(["a", "b"]);
 });
 
 test("pages that never end are refused: a cursor that comes again, and ever new ones", async () => {
   const repeated = await connected(legacyServer({ "tools/list": () => ({ tools: [], nextCursor: "x" }) }));
-  expect(await failure(repeated.connection.listTools())).toMatchObject({
+  expect(await failure(toolsOf(repeated.connection))).toMatchObject({
     code: "Unavailable",
     message:
       'Upstream "fs" failed while its tools were listed: tools/list gave the same cursor twice: its pages would never end',
@@ -71,7 +48,7 @@ test("pages that never end are refused: a cursor that comes again, and ever new 
   const endless = await connected(
     legacyServer({ "tools/list": () => ({ tools: [], nextCursor: `${++n}` }) }),
   );
-  expect(await failure(endless.connection.listTools())).toMatchObject({
+  expect(await failure(toolsOf(endless.connection))).toMatchObject({
     message: expect.stringContaining("more than 1000 pages"),
   });
 });
@@ -90,7 +67,7 @@ test("tools that cannot be served are left out and named in the log; of equal na
     ]),
   );
   const { connection, log } = await connected(server);
-  expect(await connection.listTools()).toEqual([first]);
+  expect(await toolsOf(connection)).toEqual([first]);
   expect(log.mock.calls.map(([level, message]) => `${level} ${message}`)).toEqual([
     'warning Upstream "fs": the tool "same" is left out: there is one of this name already.',
     'warning Upstream "fs": the tool "bare" is left out: its inputSchema is no object.',
@@ -106,7 +83,7 @@ test("what clients could not read is mended in the list, and one line of the log
   const many = Array.from({ length: 30 }, (_, at) => odd(`t${at}`));
   const { connection, log } = await connected(legacyServer(pages([odd("a"), tool("b")], many)));
   const names = ["a", "b", ...many.map(({ name }) => name)];
-  expect(await connection.listTools()).toEqual(names.map((name) => tool(name)));
+  expect(await toolsOf(connection)).toEqual(names.map((name) => tool(name)));
   expect(log).toHaveBeenCalledOnce();
   const [level, message] = log.mock.calls[0] ?? [];
   expect(level).toBe("warning");
@@ -117,20 +94,20 @@ test("what clients could not read is mended in the list, and one line of the log
 
 test("ever so many tools that are left out are a few lines of the log", async () => {
   const { connection, log } = await connected(legacyServer(pages(Array(5_000).fill({}))));
-  expect(await connection.listTools()).toEqual([]);
+  expect(await toolsOf(connection)).toEqual([]);
   expect(log).toHaveBeenCalledTimes(21);
   expect(log.mock.lastCall?.[1]).toBe('Upstream "fs": 4980 more tools are left out.');
 });
 
 test("a list that is no list any more is refused: too many tools, or pages too long together", async () => {
   const many = await connected(legacyServer(pages(Array(10_001).fill({}))));
-  expect(await failure(many.connection.listTools())).toMatchObject({
+  expect(await failure(toolsOf(many.connection))).toMatchObject({
     message: expect.stringContaining("tools/list has more than 10000 tools"),
   });
   let n = 0;
   const page = () => ({ tools: [tool(`t${n++}`, { title: "x".repeat(4_000_000) })], nextCursor: `${n}` });
   const long = await connected(legacyServer({ "tools/list": page }));
-  expect(await failure(long.connection.listTools())).toMatchObject({
+  expect(await failure(toolsOf(long.connection))).toMatchObject({
     message: expect.stringContaining("tools/list is longer than 33554432 characters"),
   });
   expect(n).toBe(9);
@@ -138,24 +115,24 @@ test("a list that is no list any more is refused: too many tools, or pages too l
 
 test("a list without tools array is an error; a server without tools has none", async () => {
   const wrong = await connected(legacyServer({ "tools/list": () => ({ tools: "many" }) }));
-  expect(await failure(wrong.connection.listTools())).toMatchObject({
+  expect(await failure(toolsOf(wrong.connection))).toMatchObject({
     message: expect.stringContaining('no "tools" array'),
   });
   const none = legacyServer({
     initialize: () => ({ protocolVersion: "2025-11-25", capabilities: { prompts: {} } }),
   });
   delete none.answers["tools/list"];
-  expect(await (await connected(none)).connection.listTools()).toEqual([]);
+  expect(await toolsOf((await connected(none)).connection)).toEqual([]);
   const broken = legacyServer();
   delete broken.answers["tools/list"];
-  expect(await failure((await connected(broken)).connection.listTools())).toMatchObject({
+  expect(await failure(toolsOf((await connected(broken)).connection))).toMatchObject({
     code: "UpstreamError",
   });
 });
 
 test("a list has a time limit for all its pages", async () => {
   const { connection, clock } = await connected(legacyServer({ "tools/list": silence }), { listMs: 500 });
-  const outcome = failure(connection.listTools());
+  const outcome = failure(toolsOf(connection));
   await clock.pass(500);
   expect(await outcome).toMatchObject({
     code: "Unavailable",
@@ -164,23 +141,51 @@ test("a list has a time limit for all its pages", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("a call passes on name, arguments and nothing else of the caller but its trace", async () => {
+test("a call passes on name, arguments and what the caller attached, and nothing else of the caller", async () => {
+  for (const server of [legacyServer(), modernServer()]) {
+    const { connection } = await connected(server);
+    const meta = { traceparent: "00-1-2-01", "example.com/k": { deep: [1] } };
+    const ctx = calling({ meta, metadata: { secret: "no" }, principal: { id: "ada" } });
+    await connection.callTool("read", { path: "/x" }, ctx);
+    const { params } = server.got("tools/call")[0]!;
+    expect(params).toMatchObject({ name: "read", arguments: { path: "/x" }, _meta: meta });
+    expect(JSON.stringify(params)).not.toMatch(/secret|ada/);
+  }
+});
+
+test("a legacy request has no _meta of the modern protocol", async () => {
   const server = legacyServer();
   const { connection } = await connected(server);
-  const metadata = { traceparent: "00-1-2-01", secret: "no", tracestate: 7 };
-  await connection.callTool("read", { path: "/x" }, calling({ metadata }));
-  const { params } = server.got("tools/call")[0]!;
-  expect(params).toEqual({
+  const answers = { responses: { a: {} }, requestState: "s" };
+  const ctx = calling({ clientCapabilities: { sampling: {} }, logLevel: "info", answers });
+  await connection.callTool("read", {}, ctx);
+  expect(server.got("tools/call")[0]?.params).toEqual({
     name: "read",
-    arguments: { path: "/x" },
-    _meta: { traceparent: "00-1-2-01", progressToken: expect.any(Number) },
+    arguments: {},
+    _meta: { progressToken: expect.any(Number) },
+  });
+});
+
+test("a modern server learns what may be asked of the client that calls, and which logs it wants", async () => {
+  const server = modernServer();
+  const { connection } = await connected(server);
+  const clientCapabilities = { elicitation: { form: {} }, extensions: { "example.com/x": { deep: true } } };
+  const forged = { "io.modelcontextprotocol/protocolVersion": "1999-01-01", "a/b": 1 };
+  await connection.callTool("read", {}, calling({ clientCapabilities, logLevel: "notice", meta: forged }));
+  expect(server.got("tools/call")[0]?.params?.["_meta"]).toEqual({
+    "a/b": 1,
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "toolgate", version: "9" },
+    "io.modelcontextprotocol/clientCapabilities": clientCapabilities,
+    "io.modelcontextprotocol/logLevel": "notice",
+    progressToken: expect.any(Number),
   });
 });
 
 test("every modern request says what it speaks", async () => {
   const server = modernServer();
   const { connection } = await connected(server);
-  await connection.listTools();
+  await toolsOf(connection);
   await connection.callTool("read", {}, calling());
   for (const method of ["tools/list", "tools/call", "subscriptions/listen"])
     expect(server.got(method)[0]?.params?.["_meta"]).toMatchObject({
@@ -222,7 +227,7 @@ test("a result with structuredContent alone is one; without both it is an error"
 });
 
 test("a result type that is not supported is named", async () => {
-  for (const resultType of ["input_required", "task", 5]) {
+  for (const resultType of ["task", 5, null]) {
     const { connection } = await connected(
       modernServer({ "tools/call": () => ({ resultType, content: [] }) }),
     );
@@ -304,27 +309,75 @@ test("an oversized message fails every call in flight, and the next one works", 
   expect(await connection.callTool("c", {}, calling())).toEqual({ content: [] });
 });
 
-test("log lines go to the one call in flight, else to the gateway's log, and are cut there", async () => {
-  const server = legacyServer({ "tools/call": silence });
-  const { connection, log } = await connected(server);
-  const entries: LogEntry[] = [];
-  const call = (): Promise<unknown> =>
-    connection.callTool("read", {}, calling({ onLog: (entry) => entries.push(entry) }));
-  const say = (level: string): void =>
-    server.notify("notifications/message", { level, data: "x".repeat(2_000), logger: "l" });
-  say("error");
-  void call();
-  await settle();
-  say("notice");
-  void call();
-  await settle();
-  say("shout");
-  expect(entries).toEqual([{ level: "notice", data: "x".repeat(2_000), logger: "l" }]);
-  const line = `Upstream "fs": ${"x".repeat(1_000)}`;
-  expect(log.mock.calls).toEqual([
-    ["error", line],
-    ["info", line],
-  ]);
+describe("log lines", () => {
+  async function logging() {
+    const server = legacyServer({ "tools/call": silence });
+    const { connection, log } = await connected(server);
+    const entries: string[] = [];
+    const call = async (principal: string, who = principal): Promise<number> => {
+      const onLog = ({ level, data, logger }: LogEntry): void =>
+        void entries.push(`${who} ${level} ${String(data)} ${logger ?? "-"}`);
+      void failure(connection.callTool("read", {}, calling({ onLog, principal: { id: principal } })));
+      await settle();
+      return server.requests("tools/call").at(-1)!.id as number;
+    };
+    const say = (level: string, cause?: number): void =>
+      server.notify("notifications/message", { level, data: "x", logger: "l" }, cause);
+    return { server, log, entries, call, say };
+  }
+
+  test("go to the newest call of the one principal that has any, else to the gateway's log", async () => {
+    const { log, entries, call, say } = await logging();
+    say("error");
+    await call("ada", "ada 1");
+    say("notice");
+    await call("ada", "ada 2");
+    say("shout");
+    expect(entries).toEqual(["ada 1 notice x l", "ada 2 info x l"]);
+    await call("bob");
+    say("alert");
+    expect(entries).toHaveLength(2);
+    expect(log.mock.calls).toEqual([
+      ["error", 'Upstream "fs": x'],
+      ["alert", 'Upstream "fs": x'],
+    ]);
+  });
+
+  test("go to the call on whose answer's stream they come, whoever else is there", async () => {
+    const { log, entries, call, say } = await logging();
+    const [ada, bob] = [await call("ada"), await call("bob")];
+    say("info", ada);
+    say("debug", bob);
+    say("error", 999);
+    expect(entries).toEqual(["ada info x l", "bob debug x l"]);
+    expect(log).toHaveBeenCalledExactlyOnceWith("error", 'Upstream "fs": x');
+  });
+
+  test("are cut in the gateway's log, whatever they are", async () => {
+    const { server, log } = await logging();
+    server.notify("notifications/message", { level: "info", data: "x".repeat(2_000) });
+    server.notify("notifications/message", { level: "info" });
+    server.notify("notifications/message", { level: "info", data: { deep: [1] } });
+    expect(log.mock.calls.map(([, text]) => text)).toEqual([
+      `Upstream "fs": ${"x".repeat(1_000)}`,
+      'Upstream "fs": ',
+      'Upstream "fs": {"deep":[1]}',
+    ]);
+  });
+
+  test("are all wanted of a legacy server that has levels, whether it takes that or not", async () => {
+    const capabilities = { tools: {}, logging: {} };
+    const server = announcing(legacyServer({ "logging/setLevel": () => ({}) }), capabilities);
+    await connected(server);
+    expect(server.got("logging/setLevel")[0]?.params).toEqual({ level: "debug" });
+    const { log, clock } = await connected(announcing(legacyServer(), capabilities));
+    await settle();
+    expect(log).toHaveBeenCalledExactlyOnceWith("debug", expect.stringContaining("takes no log level"));
+    expect(clock.pending).toBe(0);
+    const modern = announcing(modernServer(), capabilities);
+    await connected(modern);
+    expect(modern.got("logging/setLevel")).toEqual([]);
+  });
 });
 
 test("strays and unknown notifications change nothing", async () => {
@@ -338,53 +391,51 @@ test("strays and unknown notifications change nothing", async () => {
   expect(log.mock.calls.every(([level]) => level === "debug")).toBe(true);
 });
 
-test("a changed list is announced until the listener leaves", async () => {
+test("a changed list is told by its kind until the listener leaves", async () => {
   const server = legacyServer();
   const { connection } = await connected(server);
-  const heard: string[] = [];
-  const leave = connection.watch((kind) => heard.push(kind));
-  server.notify("notifications/tools/list_changed");
+  const listener = changeListener();
+  const leave = connection.watch(listener);
+  for (const kind of ["tools", "prompts", "resources"]) server.notify(`notifications/${kind}/list_changed`);
   leave();
   server.notify("notifications/tools/list_changed");
-  expect(heard).toEqual(["tools"]);
+  expect(listener.heard).toEqual(["tools", "prompts", "resources"]);
 });
 
-test("a subscription comes back after growing pauses, and a gap counts as a change", async () => {
-  const ends: (() => void)[] = [];
-  const server = modernServer({
-    "subscriptions/listen": () => new Promise((end) => ends.push(() => end({}))),
+test("where messages were lost on the way, anything may have changed", async () => {
+  const server = legacyServer();
+  const { connection } = await connected(server);
+  const listener = changeListener();
+  connection.watch(listener);
+  server.miss();
+  expect(listener.heard).toEqual(["tools", "prompts", "resources", "missed"]);
+});
+
+test("a modern server is listened to for the changes that it announces; after a break each counts as one", async () => {
+  const server = announcing(modernServer(), {
+    tools: { listChanged: true },
+    prompts: { listChanged: false },
+    resources: { listChanged: true },
   });
   const { connection, clock } = await connected(server);
-  const changed = vi.fn<() => void>();
-  connection.watch(changed);
-  const acknowledge = (): void =>
-    server.notify("notifications/subscriptions/acknowledged", { notifications: {} });
-  const listens = (): number => server.got("subscriptions/listen").length;
-  expect(server.got("subscriptions/listen")[0]?.params).toMatchObject({
-    notifications: { toolsListChanged: true },
+  const listener = changeListener();
+  connection.watch(listener);
+  const [listen] = server.requests("subscriptions/listen");
+  expect(listen?.params).toMatchObject({
+    notifications: { toolsListChanged: true, resourcesListChanged: true },
   });
-  acknowledge();
-  expect(changed).not.toHaveBeenCalled();
-  ends[0]!();
+  expect(listen?.params?.["notifications"]).not.toHaveProperty("promptsListChanged");
+  server.notify("notifications/tools/list_changed");
+  expect(listener.heard.splice(0)).toEqual(["tools"]);
+  server.say({ jsonrpc: "2.0", id: listen!.id, result: { resultType: "complete" } });
   await clock.pass(1_000);
-  expect(listens()).toBe(2);
-  acknowledge();
-  expect(changed).toHaveBeenCalledOnce();
-  server.notify("notifications/cancelled", { requestId: 2 });
-  await clock.pass(1_000);
-  expect(listens()).toBe(3);
+  expect(listener.heard).toEqual(["tools", "resources"]);
   await connection.close();
   expect(clock.pending).toBe(0);
 });
 
 test("no subscription where the server has no use for one, and none again where it does not know the method", async () => {
-  const discover = modernServer().answers["server/discover"]!;
-  const quiet = modernServer({
-    "server/discover": async (...args) => ({
-      ...((await discover(...args)) as object),
-      capabilities: { tools: {} },
-    }),
-  });
+  const quiet = announcing(modernServer(), { tools: {} });
   await connected(quiet);
   expect(quiet.got("subscriptions/listen")).toEqual([]);
   const ignorant = modernServer();
@@ -412,7 +463,7 @@ test("parameters that a modern server marks go into headers; marks that break th
     pages([tool("query", { inputSchema: marked("Region") }), tool("bad", { inputSchema: marked("a b") })]),
   );
   const { connection, log } = await connected(server);
-  expect((await connection.listTools()).map(({ name }) => name)).toEqual(["query"]);
+  expect((await toolsOf(connection)).map(({ name }) => name)).toEqual(["query"]);
   expect(log).toHaveBeenCalledExactlyOnceWith(
     "warning",
     expect.stringContaining('"bad" is left out: its x-mcp-header "a b"'),
@@ -434,12 +485,6 @@ test("headers that no longer match are read again, once", async () => {
   expect([calls, server.got("tools/list").length]).toEqual([2, 1]);
 });
 
-test("facts say who checks the arguments", async () => {
-  expect((await connected(legacyServer())).connection.facts()).toEqual({ validation: "upstream" });
-  const checked = await connected(legacyServer(), { validateArguments: true, timeoutMs: 5 });
-  expect(checked.connection.facts()).toEqual({ validation: "upstream-checked", timeoutMs: 5 });
-});
-
 test("closing fails what is in flight and whatever comes after", async () => {
   const server = legacyServer({ "tools/call": silence });
   const { connection } = await connected(server);
@@ -448,7 +493,7 @@ test("closing fails what is in flight and whatever comes after", async () => {
   await connection.close();
   await connection.close();
   expect(await outcome).toBeInstanceOf(ToolError);
-  expect(await failure(connection.listTools())).toMatchObject({
+  expect(await failure(toolsOf(connection))).toMatchObject({
     code: "Unavailable",
     message: expect.stringContaining("the gateway closed the connection"),
   });

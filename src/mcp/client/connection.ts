@@ -1,195 +1,206 @@
-import { Cancellation } from "../../core/cancellation.ts";
 import type { ToolContext } from "../../core/context.ts";
 import type { Clock, Log } from "../../core/effects.ts";
+import { ToolError } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import type { ClientInfo } from "../../core/principal.ts";
-import type { ListKind, ToolFacts, ToolProvider } from "../../core/provider.ts";
-import type { ToolResult } from "../../core/result.ts";
-import type { ToolDefinition } from "../../core/tool.ts";
+import type { CompletionRequest, ListKind, ProviderInfo } from "../../core/provider.ts";
+import type { InputRequired, OperationResult } from "../../core/result.ts";
+import type { TaskMethod } from "../../core/tasks.ts";
 import { RpcError, rpcErrors } from "../../wire/jsonrpc.ts";
-import { CancelledError, TimeoutError } from "../../wire/peer.ts";
-import { toFailure } from "./failure.ts";
-import type { Inbound } from "./inbound.ts";
-import { listTools } from "./listTools.ts";
-import { modernMeta, type Terms } from "./negotiate.ts";
-import { paramHeaders, paramHeaderValues, type ParamHeader } from "./paramHeaders.ts";
-import { Subscription } from "./subscription.ts";
-import { toToolResult } from "./toolResult.ts";
-import type { Wire } from "./wire.ts";
+import { completed, toAnswer, unsupported } from "./answer.ts";
+import { named } from "./failure.ts";
+import type { ChangeListener } from "./inbound.ts";
+import type { List } from "./listPages.ts";
+import { ListReader } from "./listReader.ts";
+import type { ListName } from "./lists.ts";
+import type { Terms } from "./negotiate.ts";
+import { openSubscription } from "./openSubscription.ts";
+import { Requests, type RequestsOptions } from "./requests.ts";
+import { LegacyResourceChanges, ModernResourceChanges, type ResourceChanges } from "./resourceChanges.ts";
+import { ToolCalls } from "./toolCalls.ts";
 
-/** What the configuration says of an upstream's tools. */
-export interface FactOptions {
-  /** Arguments are checked here, against the upstream's schemas, before they are sent. Default false. */
-  readonly validateArguments?: boolean;
-  /** For one call, in milliseconds; replaces the gateway's time-out. */
-  readonly timeoutMs?: number;
-}
-
-export function upstreamFacts({ validateArguments, timeoutMs }: FactOptions): ToolFacts {
-  return {
-    validation: validateArguments ? "upstream-checked" : "upstream",
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  };
-}
-
-export interface ConnectionOptions extends FactOptions {
-  readonly namespace: string;
-  readonly wire: Wire;
-  readonly terms: Terms;
-  readonly inbound: Inbound;
+export interface ConnectionOptions extends RequestsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly clientInfo: ClientInfo;
   /** How long all pages of a list may take together, in milliseconds. Default 30,000. */
   readonly listMs?: number;
 }
 
-/** W3C Trace Context and Baggage: all that goes to an upstream of what a caller attached. */
-const traceKeys = ["traceparent", "tracestate", "baggage"];
-
 /**
- * One connection to an MCP server, of either era, as a provider of its tools. Beside `ToolError` its methods
- * reject with `SessionLost`: the request has not run, and only a new connection will do.
+ * One connection to an MCP server, of either era. Beside `ToolError` its methods reject with `SessionLost`: the
+ * request has not run, and only a new connection will do.
  */
-export class UpstreamConnection implements ToolProvider {
+export class UpstreamConnection {
   readonly namespace: string;
   readonly terms: Terms;
   /** Resolves with the reason when the server is gone; not after `close`. Never rejects. */
   readonly gone: Promise<Error>;
   readonly #options: ConnectionOptions;
-  readonly #facts: ToolFacts;
-  readonly #meta: JsonObject | undefined;
-  readonly #subscription: Subscription | undefined;
-  #headers = new Map<string, readonly ParamHeader[]>();
+  readonly #requests: Requests;
+  readonly #lists: ListReader;
+  readonly #toolCalls: ToolCalls;
+  readonly #changes: ResourceChanges;
 
   constructor(options: ConnectionOptions) {
-    const { namespace, wire, terms, clientInfo } = options;
+    const { namespace, wire, terms, inbound, clock } = options;
+    const requests = new Requests(options);
     this.#options = options;
     this.namespace = namespace;
     this.terms = terms;
     this.gone = wire.gone;
-    this.#facts = upstreamFacts(options);
-    if (terms.era === "modern") this.#meta = modernMeta(terms.protocolVersion, clientInfo);
-    if (terms.era === "modern" && announcesTools(terms)) this.#subscription = this.#subscribe();
+    this.#requests = requests;
+    this.#lists = new ListReader({ ...options, requests });
+    this.#toolCalls = new ToolCalls({ namespace, requests, lists: this.#lists });
+    inbound.mayAsk = terms.era === "legacy";
+    if (terms.era === "modern") {
+      this.#changes = new ModernResourceChanges(requests, { inbound, clock });
+      this.#listenForLists();
+    } else {
+      this.#changes = new LegacyResourceChanges(requests);
+      this.#wantLogs();
+    }
+    void wire.gone.then(() => this.#closeSubscriptions());
   }
 
-  /** Asks the server: nothing is kept but what calls need. */
-  async listTools(): Promise<readonly ToolDefinition[]> {
-    const { namespace, log, wire, clock, listMs = 30_000 } = this.#options;
-    const cancellation = new Cancellation();
-    const timer = clock.timer(() => cancellation.cancel("timed out"), listMs);
+  get info(): ProviderInfo {
+    const { capabilities, instructions } = this.terms;
+    return instructions === undefined ? { capabilities } : { capabilities, instructions };
+  }
+
+  /** Asks the server: nothing is kept but what calls need. Empty for what the server does not announce. */
+  list(name: ListName): Promise<List> {
+    return this.#lists.read(name);
+  }
+
+  callTool(name: string, args: JsonObject, ctx: ToolContext): Promise<OperationResult> {
+    return this.#toolCalls.call(name, args, ctx);
+  }
+
+  async readResource(uri: string, ctx: ToolContext): Promise<JsonObject | InputRequired> {
+    const doing = `the resource ${uri} was read`;
+    const asked = { method: "resources/read", params: { uri }, doing };
+    const result = await this.#requests.ask(ctx, asked).catch((error: unknown) => {
+      // After an answer to a question it may be the answer that is wrong.
+      throw ctx.answers ? error : unlessUnknown(error, uri);
+    });
+    return toAnswer(result, ctx, {
+      namespace: this.namespace,
+      what: `resources/read ${uri}`,
+      member: "contents",
+    });
+  }
+
+  async getPrompt(name: string, args: JsonObject, ctx: ToolContext): Promise<JsonObject | InputRequired> {
+    const doing = `the prompt ${name} was got`;
+    const params = { name, arguments: args };
+    const result = await this.#requests.ask(ctx, { method: "prompts/get", params, doing });
+    return toAnswer(result, ctx, {
+      namespace: this.namespace,
+      what: `prompts/get ${name}`,
+      member: "messages",
+    });
+  }
+
+  async complete(request: CompletionRequest, ctx: ToolContext): Promise<JsonObject> {
+    const params = { ...request };
+    const doing = "an argument was completed";
+    const result = await this.#requests.ask(ctx, { method: "completion/complete", params, doing });
+    const { resultType = "complete", completion } = result;
+    const question = { namespace: this.namespace, what: "completion/complete" };
+    if (resultType !== "complete") throw unsupported(resultType, question);
+    if (isObject(completion) && Array.isArray(completion["values"])) return completed(result);
+    throw new ToolError(
+      "ExecutionFailed",
+      `${named(this.namespace)} answered completion/complete with something that is no completion: it has no "values" array.`,
+    );
+  }
+
+  /** A method of the tasks extension, in the server's own terms. */
+  async task(method: TaskMethod, params: JsonObject, ctx: ToolContext): Promise<JsonObject> {
+    const asked = { method, params: { ...params }, doing: `${method} was asked` };
+    return completed(await this.#requests.ask(ctx, asked));
+  }
+
+  /**
+   * Resolves once the server tells changes of that URI. Whoever subscribes must unsubscribe, also after a rejection:
+   * with `ToolError` `Unsupported` where the server does not tell any.
+   */
+  async subscribe(uri: string): Promise<void> {
     try {
-      const tools = await listTools({
-        namespace,
-        log,
-        checkHeaders: this.terms.era === "modern",
-        ask: (params) => wire.peer.request("tools/list", this.#params(params), { cancellation }),
-      });
-      if (this.terms.era === "modern") this.#headers = headersByTool(tools);
-      return tools;
+      this.#needSubscriptions();
+      await this.#changes.begin(uri);
     } catch (error) {
-      if (isUnknownMethod(error) && this.terms.capabilities["tools"] === undefined) return [];
-      const late = error instanceof CancelledError ? new TimeoutError(`not within ${listMs} ms`) : error;
-      throw toFailure(namespace, "its tools were listed", late);
-    } finally {
-      timer.stop();
+      throw unlessUnknown(this.#requests.failure(`changes of ${uri} were asked for`, error), uri);
     }
   }
 
-  async callTool(name: string, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
-    const { namespace, inbound } = this.#options;
-    const leave = inbound.enter(ctx);
-    try {
-      const result = await this.#call(name, args, ctx).catch((error: unknown) => {
-        if (!isHeaderMismatch(error)) throw error;
-        // The schema behind its headers has changed, and nothing has run (Streamable HTTP, Client Behavior).
-        return this.listTools().then(() => this.#call(name, args, ctx));
-      });
-      return toToolResult(result, namespace, name);
-    } catch (error) {
-      throw toFailure(namespace, `${name} was called`, error);
-    } finally {
-      leave();
-    }
+  unsubscribe(uri: string): void {
+    this.#changes.end(uri);
   }
 
-  facts(): ToolFacts {
-    return this.#facts;
+  /** Subscribes to all that was subscribed to on an earlier connection. Never rejects: resolves with how many failed. */
+  async resubscribe(uris: Iterable<string>): Promise<number> {
+    return this.#announces("resources", "subscribe") ? this.#changes.restore(uris) : [...uris].length;
   }
 
-  watch(listener: (kind: ListKind) => void): () => void {
-    return this.#options.inbound.watch(() => listener("tools"));
+  /** Returns how to stop. */
+  watch(listener: ChangeListener): () => void {
+    return this.#options.inbound.watch(listener);
   }
 
-  /** Calls in flight reject with `Unavailable`. */
+  /** True where the server says that it tells of changes of these lists. */
+  tellsChanges(kind: ListKind): boolean {
+    return this.#announces(kind, "listChanged");
+  }
+
+  /** What is in flight rejects with `Unavailable`. */
   async close(): Promise<void> {
-    this.#subscription?.close();
+    this.#closeSubscriptions();
     await this.#options.wire.close(new Error("the gateway closed the connection"));
   }
 
-  #call(name: string, args: JsonObject, ctx: ToolContext): Promise<JsonObject> {
-    const headers = this.#headers.get(name);
-    const trace = traceOf(ctx);
-    const params = { name, arguments: args, ...(trace && { _meta: trace }) };
-    return this.#options.wire.peer.request("tools/call", this.#params(params), {
-      cancellation: ctx.cancellation,
-      // Progress is always wanted: it restarts the clock of the call.
-      onProgress: (progress) => ctx.progress(progress),
-      ...(headers && { headers: paramHeaderValues(headers, args) }),
-    });
-  }
-
-  /** A modern request says in its `_meta` what it speaks. */
-  #params(params: JsonObject): JsonObject {
-    if (!this.#meta) return params;
-    return { ...params, _meta: { ...(params["_meta"] as JsonObject | undefined), ...this.#meta } };
-  }
-
-  #subscribe(): Subscription {
-    const { clock, inbound, wire } = this.#options;
-    const subscription = new Subscription({
+  #listenForLists(): void {
+    const kinds = (["tools", "prompts", "resources"] as const).filter((kind) => this.tellsChanges(kind));
+    if (kinds.length === 0) return;
+    const { inbound, clock } = this.#options;
+    const subscription = openSubscription({
+      requests: this.#requests,
+      inbound,
       clock,
-      listen: (cancellation) =>
-        wire.peer.request(
-          "subscriptions/listen",
-          this.#params({ notifications: { toolsListChanged: true } }),
-          { cancellation },
-        ),
-      onGap: () => inbound.toolsChanged(),
+      filter: () => Object.fromEntries(kinds.map((kind) => [`${kind}ListChanged`, true])),
+      onGap: () => kinds.forEach((kind) => inbound.listChanged(kind)),
     });
-    inbound.onSubscription = (event) => subscription.heard(event);
-    void wire.gone.then(() => subscription.close());
-    subscription.open();
-    return subscription;
+    void subscription.changed().catch(() => {});
+  }
+
+  /** All of them: each client has its own level, which is looked at where its messages go out. */
+  #wantLogs(): void {
+    if (this.terms.capabilities["logging"] === undefined) return;
+    const { log, listMs = 30_000 } = this.#options;
+    this.#requests
+      .own("logging/setLevel", { level: "debug" }, { timeoutMs: listMs })
+      .catch((error: unknown) =>
+        log("debug", `${named(this.namespace)} takes no log level: ${String(error)}`),
+      );
+  }
+
+  #needSubscriptions(): void {
+    if (this.#announces("resources", "subscribe")) return;
+    throw new ToolError("Unsupported", `${named(this.namespace)} does not tell of changes of its resources.`);
+  }
+
+  #announces(capability: ListKind, feature: "listChanged" | "subscribe"): boolean {
+    const announced = this.terms.capabilities[capability];
+    return isObject(announced) && announced[feature] === true;
+  }
+
+  #closeSubscriptions(): void {
+    for (const subscription of this.#options.inbound.subscriptions) subscription.close();
   }
 }
 
-function announcesTools({ capabilities }: Terms): boolean {
-  return isObject(capabilities["tools"]) && capabilities["tools"]["listChanged"] === true;
-}
-
-function headersByTool(tools: readonly ToolDefinition[]): Map<string, readonly ParamHeader[]> {
-  const byTool = new Map<string, readonly ParamHeader[]>();
-  for (const { name, inputSchema } of tools) {
-    const headers = paramHeaders(inputSchema);
-    if (typeof headers !== "string" && headers.length > 0) byTool.set(name, headers);
-  }
-  return byTool;
-}
-
-function traceOf({ metadata }: ToolContext): JsonObject | undefined {
-  let trace: JsonObject | undefined;
-  for (const key of traceKeys) {
-    const value = metadata[key];
-    if (typeof value === "string") trace = { ...trace, [key]: value };
-  }
-  return trace;
-}
-
-function isUnknownMethod(error: unknown): boolean {
-  return error instanceof RpcError && error.code === rpcErrors.methodNotFound;
-}
-
-function isHeaderMismatch(error: unknown): boolean {
-  return error instanceof RpcError && error.code === rpcErrors.headerMismatch;
+/** -32602, and -32002 in earlier revisions (specification 2026-07-28, server/resources, Error Handling). */
+function unlessUnknown(error: unknown, uri: string): unknown {
+  const code = error instanceof ToolError && error.cause instanceof RpcError ? error.cause.code : undefined;
+  const isUnknown = code === rpcErrors.invalidParams || code === rpcErrors.notInitialized;
+  return isUnknown ? new ToolError("NotFound", `Resource not found: ${uri}`, { cause: error }) : error;
 }

@@ -20,6 +20,7 @@ export function toFailure(namespace: string, doing: string, error: unknown): Too
     const { code, message, data } = error;
     return new ToolError("UpstreamError", `${who}: ${message}`, {
       data: { error: { code, message, ...(data !== undefined && { data }) } },
+      cause: error,
     });
   }
   if (error instanceof CancelledError) return new ToolError("Cancelled", `Cancelled while ${doing}.`);

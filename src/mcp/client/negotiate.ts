@@ -44,8 +44,7 @@ export async function negotiate(ask: Negotiation): Promise<Terms> {
   try {
     return await initialize(ask);
   } catch (error) {
-    if (probed !== "late" || !(error instanceof RpcError || error instanceof HttpError))
-      throw readable(error);
+    if (probed !== "late" || !isAnswer(error)) throw readable(error);
     // It answers by now: a modern server was only slow to start.
     const again = await discover(ask);
     if (typeof again === "object") return again;
@@ -53,7 +52,13 @@ export async function negotiate(ask: Negotiation): Promise<Terms> {
   }
 }
 
-/** `_meta` of a modern request. */
+/**
+ * What a legacy server may ask, since it can be relayed to the client whose call runs (schema 2025-11-25,
+ * ClientCapabilities). Whether that client can answer shows when it is asked.
+ */
+const relayed = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
+
+/** `_meta` of a modern request of the gateway's own, in which nothing can be asked of anybody. */
 export function modernMeta(protocolVersion: string, clientInfo: ClientInfo): JsonObject {
   return {
     [metaKeys.protocolVersion]: protocolVersion,
@@ -62,13 +67,21 @@ export function modernMeta(protocolVersion: string, clientInfo: ClientInfo): Jso
   };
 }
 
-async function discover({ wire, clientInfo }: Negotiation, timeoutMs?: number): Promise<Probed> {
+/** The server has said something, if not what was asked. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof RpcError || error instanceof HttpError || error instanceof NoCommonVersion;
+}
+
+async function discover(ask: Negotiation, timeoutMs?: number, again = false): Promise<Probed> {
+  const { wire, clientInfo } = ask;
   const params = { _meta: modernMeta(modernVersions[0], clientInfo) };
   try {
     const options = timeoutMs === undefined ? {} : { timeoutMs };
     return modernTerms(await wire.peer.request("server/discover", params, options));
   } catch (error) {
     if (error instanceof TimeoutError) return "late";
+    // It wants another modern revision than the one that was named: of those, the one that is spoken here is tried.
+    if (!again && wantsModern(error)) return discover(ask, timeoutMs, true);
     if (error instanceof RpcError) return afterRefusal(error);
     if (error instanceof HttpError && !isDenied(error)) return "legacy";
     throw readable(error);
@@ -85,6 +98,12 @@ function modernTerms(result: JsonObject): Terms | "legacy" {
   return terms("modern", protocolVersion, { ...result, serverInfo });
 }
 
+function wantsModern(error: unknown): boolean {
+  if (!(error instanceof RpcError) || error.code !== rpcErrors.unsupportedProtocolVersion) return false;
+  const supported = isObject(error.data) ? error.data["supported"] : undefined;
+  return Array.isArray(supported) && modernVersions.some((version) => supported.includes(version));
+}
+
 function afterRefusal(error: RpcError): "legacy" {
   const supported = isObject(error.data) ? error.data["supported"] : undefined;
   if (error.code === rpcErrors.unsupportedProtocolVersion && Array.isArray(supported))
@@ -97,25 +116,25 @@ function afterRefusal(error: RpcError): "legacy" {
 
 function legacyOrNone(versions: readonly unknown[]): "legacy" {
   if (legacyVersions.some((version) => versions.includes(version))) return "legacy";
-  throw noCommonVersion(versions.join(", ") || "no revision at all");
+  throw new NoCommonVersion(versions.join(", ") || "no revision at all");
 }
 
-function noCommonVersion(theirs: string): Error {
-  return new Error(
-    `no common revision of MCP: it speaks ${theirs}, this gateway ${supportedVersions.join(", ")}`,
-  );
+class NoCommonVersion extends Error {
+  constructor(theirs: string) {
+    super(`no common revision of MCP: it speaks ${theirs}, this gateway ${supportedVersions.join(", ")}`);
+  }
 }
 
 async function initialize({ wire, clientInfo }: Negotiation): Promise<Terms> {
   // Without a time-out of its own: it must not be cancelled (specification 2025-11-25, basic/utilities/cancellation).
   const result = await wire.peer.request("initialize", {
     protocolVersion: legacyVersions[0],
-    capabilities: {},
+    capabilities: relayed,
     clientInfo,
   });
   const version = legacyVersions.find((one) => one === result["protocolVersion"]);
   if (version === undefined)
-    throw noCommonVersion(JSON.stringify(result["protocolVersion"]) ?? "none that it names");
+    throw new NoCommonVersion(JSON.stringify(result["protocolVersion"]) ?? "none that it names");
   wire.link.negotiated?.(version);
   // Waited for: over HTTP the next request could overtake it.
   await wire.peer.notify("notifications/initialized");

@@ -1,7 +1,7 @@
 import type { Cancellation } from "../../core/cancellation.ts";
 import type { Clock } from "../../core/effects.ts";
 import type { Dial, Link } from "../../wire/link.ts";
-import { methodNotFound, Peer } from "../../wire/peer.ts";
+import { Peer } from "../../wire/peer.ts";
 import type { Inbound } from "./inbound.ts";
 
 export interface WireOptions {
@@ -32,18 +32,14 @@ export class Wire {
     const { dial, clock, inbound, cancellation } = options;
     const peer = new Peer({
       clock,
-      onRequest({ method }) {
-        // No capability is declared: a server has nothing else to ask.
-        if (method === "ping") return {};
-        throw methodNotFound(method);
-      },
-      onNotification: (notification) => inbound.notification(notification),
+      onRequest: (request, origin) => inbound.request(request, origin),
+      onNotification: (notification, cause) => inbound.notification(notification, cause),
       onStray: (incoming) => inbound.stray(incoming),
     });
     const { promise: gone, resolve: closed } = deferred<Error>();
     const events = {
       message: peer.receive.bind(peer),
-      missed: () => inbound.toolsChanged(),
+      missed: () => inbound.missed(),
       closed(error: Error) {
         peer.close(error);
         closed(error);
