@@ -1,5 +1,5 @@
 import { localPrincipal } from "../core/principal.ts";
-import type { HttpDoorOptions } from "../gateway/doors.ts";
+import type { Doors, NetworkDoorOptions } from "../gateway/doors.ts";
 import { builtinNamespace, type Gateway, type GatewayConfig, type UpstreamStatus } from "../gateway/types.ts";
 import { connectLines } from "./connectLines.ts";
 import type { Io, Output } from "./io.ts";
@@ -10,10 +10,10 @@ export interface Announcement {
   readonly io: Io;
   readonly gateway: Gateway;
   readonly config: GatewayConfig;
-  /** Of the MCP endpoint; undefined without HTTP. */
-  readonly url: string | undefined;
-  readonly http: HttpDoorOptions | undefined;
+  readonly doors: Doors;
   readonly stdio: boolean;
+  /** What the doors on network addresses want. */
+  readonly tokens: NetworkDoorOptions["tokens"];
   /** Of the configuration; undefined for the defaults. */
   readonly file: string | undefined;
 }
@@ -23,16 +23,20 @@ export interface Announcement {
  * to stop.
  */
 export function announce(announcement: Announcement): () => void {
-  const { io, gateway, config, url, http, stdio, file } = announcement;
+  const { io, gateway, config, doors, stdio, file } = announcement;
   // Standard output carries nothing but protocol where a client is on it.
   const output = stdio ? io.stderr : io.stdout;
   const style = styleOf(output, io.env);
   const say = (line: string): void => writeLine(output, line);
-  const doors = [...(url === undefined ? [] : [url]), ...(stdio ? ["standard input and output"] : [])];
-  say(style.bold(`Toolgate ${io.version} serves MCP on ${doors.join(" and ")}`));
+  const { url, tcp, ws, unix, ideLock } = doors;
+  const addresses = [url, tcp, ws, unix].filter((address) => address !== undefined);
+  const all = stdio ? [...addresses, "standard input and output"] : addresses;
+  say(style.bold(`Toolgate ${io.version} serves MCP on ${all.join(" and ")}`));
   say(style.dim(`Configuration: ${file ?? "none, so the file tools work in the current folder"}`));
-  if (url !== undefined) for (const line of describePaths(config)) say(`  ${line}`);
-  if (url !== undefined && http) for (const line of describeClients(url, http, style)) say(line);
+  if (url !== undefined || ws !== undefined) for (const line of describePaths(config)) say(`  ${line}`);
+  if (ideLock !== undefined)
+    say(`Claude Code finds it by ${ideLock}: type /ide in a session in the workspace.`);
+  if (addresses.length > 0) for (const line of describeClients(addresses, announcement, style)) say(line);
   return followUpstreams(gateway, output, style);
 }
 
@@ -46,23 +50,24 @@ function describePaths(config: GatewayConfig): string[] {
   return table([["/mcp", "everything, as NAMESPACE__TOOL"], ...namespaces.map(own)], undefined);
 }
 
-function describeClients(url: string, http: HttpDoorOptions, style: Style): string[] {
-  const { tokens } = http;
+function describeClients(addresses: readonly string[], { tokens }: Announcement, style: Style): string[] {
   const made = tokens === "none" ? undefined : tokens.get(localPrincipal.id);
   // A token from the configuration is its owner's to hand out: it is not printed.
   const token = tokens === "none" ? undefined : (made ?? "TOKEN");
   const names = tokens === "none" || made !== undefined ? [] : [...tokens.keys()];
   const instead = names.length === 0 ? "" : `, with the token of ${names.join(" or ")} for TOKEN`;
+  const lines = addresses.flatMap((url) => connectLines({ url, ...tokenFor(url, token) }));
   return [
     "",
     `Connect a client${instead}:`,
-    ...connectLines({ url, ...(token !== undefined && { token }) }).flatMap(({ client, how, text }) => [
-      "",
-      `${style.bold(client)} ${style.dim(`(${how})`)}`,
-      text,
-    ]),
+    ...lines.flatMap(({ client, how, text }) => ["", `${style.bold(client)} ${style.dim(`(${how})`)}`, text]),
     "",
   ];
+}
+
+/** A Unix socket wants none: who may open its file may come in. */
+function tokenFor(url: string, token: string | undefined): { token?: string } {
+  return token === undefined || url.startsWith("unix:") ? {} : { token };
 }
 
 /** Says how each upstream is now, and when that changes. What is tried again and fails as before is not news. */

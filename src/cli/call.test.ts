@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FakeIo, type FakeIoOptions } from "../../test/support/fakeIo.ts";
 import { ToolError, type ToolErrorCode } from "../core/errors.ts";
-import { ToolResult } from "../core/result.ts";
+import { ToolResult, type InputRequired } from "../core/result.ts";
 
 const answers =
   (result: ToolResult): NonNullable<FakeIoOptions["call"]> =>
@@ -57,6 +57,42 @@ test("--json prints the whole result as a client gets it", async () => {
     later: true,
   });
 });
+
+test.each([["a__b"], ["a__b", "--json"]])(
+  "a result in another form is printed as it is: %s %s",
+  async (...argv) => {
+    const value = { resultType: "task", task: { taskId: "7" } };
+    const io = new FakeIo({ call: async () => ({ type: "result", result: { type: "raw", value } }) });
+    expect(await io.run("call", ...argv)).toBe(0);
+    expect(JSON.parse(io.stdout.text)).toEqual(value);
+  },
+);
+
+test.each<[InputRequired, string]>([
+  [
+    {
+      type: "input_required",
+      inputRequests: {
+        a: { method: "elicitation/create", params: {} },
+        b: { method: "elicitation/create", params: {} },
+        c: { method: "roots/list", params: {} },
+      },
+    },
+    " (elicitation/create, roots/list)",
+  ],
+  [{ type: "input_required", requestState: "later" }, ""],
+])(
+  "a tool that asks for input cannot be answered here, which is said, and ends with 1",
+  async (asked, what) => {
+    const io = new FakeIo({ call: async () => ({ type: "input_required", canonicalName: "a__b", asked }) });
+    expect(await io.run("call", "a__b")).toBe(1);
+    expect(io.stdout.text).toBe("");
+    expect(io.stderr.text).toBe(
+      `error a__b asks for input${what}, which the command line cannot answer yet. ` +
+        "Call it from an MCP client that can.\n",
+    );
+  },
+);
 
 test("what is not text is named, and text cannot command a terminal", async () => {
   const content: ToolResult["content"] = [

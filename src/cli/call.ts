@@ -4,7 +4,7 @@ import type { LogEntry, Progress } from "../core/context.ts";
 import type { ToolError, ToolErrorCode } from "../core/errors.ts";
 import { isObject, type JsonObject } from "../core/json.ts";
 import { splitName } from "../core/names.ts";
-import type { ToolResult } from "../core/result.ts";
+import { isToolResult, type InputRequired, type RawResult, type ToolResult } from "../core/result.ts";
 import { didYouMean } from "../gateway/nearest.ts";
 import { builtinNamespace, type Gateway, type UpstreamStatus } from "../gateway/types.ts";
 import { parseFlags, UsageError } from "./flags.ts";
@@ -30,9 +30,13 @@ export async function call(argv: readonly string[], io: Io): Promise<number> {
     const outcome = await gateway.caller.call({ kind: "tools/call", name, arguments: args }, ctx);
     line.clear();
     if (outcome.type === "error") return reportError(io, { gateway, context, name, error: outcome.error });
-    if (values.json) writeLine(io.stdout, JSON.stringify(wholeResult(outcome.result), null, 2));
-    else printResult(io, outcome.result);
-    return outcome.result.isError ? exitOf(outcome.result.metadata?.["code"]) : exitCodes.done;
+    if (outcome.type === "input_required") return reportAsked(io, name, outcome.asked);
+    const { result } = outcome;
+    if (values.json || !isToolResult(result))
+      writeLine(io.stdout, JSON.stringify(wholeResult(result), null, 2));
+    else printResult(io, result);
+    if (!isToolResult(result) || !result.isError) return exitCodes.done;
+    return exitOf(result.metadata?.["code"]);
   });
 }
 
@@ -90,13 +94,27 @@ async function reportError(io: Io, { gateway, context, name, error }: FailedCall
   return code;
 }
 
+/** What a tool needs to know first, only a client that speaks to a person can tell it. */
+function reportAsked(io: Io, name: string, { inputRequests = {} }: InputRequired): number {
+  const style = styleOf(io.stderr, io.env);
+  const methods = [...new Set(Object.values(inputRequests).map(({ method }) => oneLine(method)))];
+  const what = methods.length === 0 ? "" : ` (${methods.join(", ")})`;
+  writeLine(
+    io.stderr,
+    `${style.red("error")} ${name} asks for input${what}, which the command line cannot answer yet. ` +
+      "Call it from an MCP client that can.",
+  );
+  return exitCodes.toolError;
+}
+
 function possibleOwners(gateway: Gateway, name: string): UpstreamStatus[] {
   const namespace = splitName(name)?.namespace;
   return gateway.upstreams().filter((status) => namespace === undefined || status.namespace === namespace);
 }
 
 /** The result as a client gets it. */
-function wholeResult(result: ToolResult): JsonObject {
+function wholeResult(result: ToolResult | RawResult): JsonObject {
+  if (!isToolResult(result)) return result.value;
   const { metadata: _, extra, ...named } = result;
   return { ...extra, ...named };
 }

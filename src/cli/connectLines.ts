@@ -8,13 +8,30 @@ export interface ConnectLine {
 
 const name = "toolgate";
 
-/**
- * Ready-made lines for the common clients, each in its own syntax. `url` is the MCP address; without a
- * `token` no header is sent.
- */
-export function connectLines({ url, token }: { url: string; token?: string }): ConnectLine[] {
+/** The address of a door, and the token that it wants: without one none is sent. */
+export interface ConnectOptions {
+  readonly url: string;
+  readonly token?: string;
+}
+
+/** Ready-made lines for the clients that can reach a door, each in its own syntax. */
+export function connectLines(options: ConnectOptions): ConnectLine[] {
+  const { url } = options;
+  switch (url.slice(0, url.indexOf(":"))) {
+    case "unix":
+      return [throughNetcat(url), anotherToolgate(options)];
+    case "tcp":
+      return [firstLine(options), anotherToolgate(options)];
+    case "ws":
+      return [claudeCodeWebSocket(options), anotherToolgate(options)];
+    default:
+      return httpLines(options);
+  }
+}
+
+function httpLines({ url, token }: ConnectOptions): ConnectLine[] {
   const authorization = token === undefined ? undefined : `Bearer ${token}`;
-  const headers = authorization === undefined ? {} : { headers: { Authorization: authorization } };
+  const headers = headersOf({ token });
   // Claude Code's flag takes all that follows it, so it comes last; Gemini CLI's come first.
   const flag = authorization === undefined ? "" : ` --header "Authorization: ${authorization}"`;
   return [
@@ -32,6 +49,46 @@ export function connectLines({ url, token }: { url: string; token?: string }): C
       text: `code --add-mcp '${JSON.stringify({ name, type: "http", url, ...headers })}'`,
     },
   ];
+}
+
+function headersOf({ token }: { token: string | undefined }): { headers?: Record<string, string> } {
+  return token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
+}
+
+function anotherToolgate({ url, token }: ConnectOptions): ConnectLine {
+  return {
+    client: "Another Toolgate",
+    how: "put into its toolgate.json",
+    text: JSON.stringify({ mcpServers: { [name]: { url, ...headersOf({ token }) } } }),
+  };
+}
+
+function claudeCodeWebSocket({ url, token }: ConnectOptions): ConnectLine {
+  return {
+    client: "Claude Code",
+    how: "put into .mcp.json",
+    text: JSON.stringify({ mcpServers: { [name]: { type: "ws", url, ...headersOf({ token }) } } }),
+  };
+}
+
+function throughNetcat(url: string): ConnectLine {
+  const path = url.slice("unix:".length).replaceAll("'", String.raw`'\''`);
+  return {
+    client: "Any client that starts a server",
+    how: "give it this command",
+    text: `nc -U '${path}'`,
+  };
+}
+
+function firstLine({ token }: ConnectOptions): ConnectLine {
+  const meta = token === undefined ? {} : { _meta: { "dev.toolgate/token": token } };
+  const clientInfo = { name: "me", version: "1.0.0" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo, ...meta };
+  return {
+    client: "A program of your own",
+    how: "begin with a line like this",
+    text: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }),
+  };
 }
 
 function codexToml(url: string, authorization: string | undefined): string {

@@ -12,15 +12,22 @@ const json = (what: string) => ["--json", what] as const;
 
 export const commandHelp = {
   serve: {
-    usage: "toolgate serve [--config FILE] [--stdio] [--http [HOST:]PORT] [--no-auth]",
+    usage:
+      "toolgate serve [--config FILE] [--stdio] [--http [HOST:]PORT] [--sse] [--tcp [HOST:]PORT] [--unix PATH] " +
+      "[--ws [HOST:]PORT] [--ide] [--no-auth]",
     summary: "serve every tool over MCP, on http://127.0.0.1:7070/mcp by default",
     details: [
       config,
       ["--stdio", "serve the program that started it, on standard input and output"],
       ["--http [HOST:]PORT", "serve HTTP there; HOST is a loopback address, PORT 0 is any free one"],
-      ["--no-auth", "ask HTTP clients for no token: any program on this machine may call every tool"],
+      ["--sse", "also serve clients of 2024 (the deprecated HTTP+SSE), at /mcp/sse"],
+      ["--tcp [HOST:]PORT", "serve TCP there, a message a line"],
+      ["--unix PATH", "serve a Unix socket, a message a line, to this user alone and without a token"],
+      ["--ws [HOST:]PORT", "serve WebSocket there"],
+      ["--ide", "let Claude Code find the WebSocket door as that of an editor"],
+      ["--no-auth", "ask network clients for no token: any program on this machine may call every tool"],
     ],
-    example: "toolgate serve --http 8080",
+    example: "toolgate serve --http 8080 --unix ./toolgate.sock",
   },
   tools: {
     usage: "toolgate tools [--config FILE] [--json]",
@@ -38,6 +45,20 @@ export const commandHelp = {
       json("print the whole result"),
     ],
     example: `toolgate call builtin__file_read '{"path": "README.md"}'`,
+  },
+  auth: {
+    usage: "toolgate auth SERVER [--config FILE] [--no-browser] [--port PORT]",
+    summary: "sign in to a server that wants OAuth, and keep its tokens for the gateway",
+    details: [
+      ["SERVER", 'the server, as "mcpServers" names it'],
+      config,
+      ["--no-browser", "only print the address of the page, to be opened by hand"],
+      [
+        "--port PORT",
+        "where the browser comes back to, if a client was registered with that; else any free one",
+      ],
+    ],
+    example: "toolgate auth github",
   },
   doctor: {
     usage: "toolgate doctor [--config FILE]",

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { OpenDoors } from "../gateway/doors.ts";
+import type { SignIn } from "../gateway/oauth.ts";
 import type { CreateGateway } from "../gateway/types.ts";
 
 /** A stream for a person, or for a program where it is no terminal. */
@@ -19,6 +20,7 @@ export interface Io {
   readonly nodeVersion: string;
   readonly createGateway: CreateGateway;
   readonly openDoors: OpenDoors;
+  readonly signIn: SignIn;
   now(): Date;
   /** Calls back at every SIGINT and SIGTERM, and at the first SIGHUP. Returns how to stop. */
   onInterrupt(listener: () => void): () => void;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { openDoors } from "../gateway/doors.ts";
 import { createGateway } from "../gateway/gateway.ts";
+import { signIn } from "../gateway/oauth.ts";
 import { readVersion } from "../gateway/version.ts";
 import { UsageError } from "./flags.ts";
 import { exitCodes, type Io } from "./io.ts";
@@ -21,6 +22,7 @@ const io: Io = {
   nodeVersion: process.version,
   createGateway,
   openDoors,
+  signIn,
   now: () => new Date(),
   onInterrupt(listener) {
     let hungUp = false;

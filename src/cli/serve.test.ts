@@ -24,7 +24,7 @@ async function served(io: FakeIo, ...argv: string[]): Promise<string> {
   await Promise.race([io.stdout.shows("serves MCP on"), io.stderr.shows("serves MCP on"), running]);
   io.interrupt();
   expect(await running).toBe(0);
-  expect(io.events).toEqual(["start", "open doors", "close doors", "close gateway"]);
+  expect(io.events).toEqual(["start", "open doors", "stop", "close doors", "close gateway"]);
   return io.stdout.text;
 }
 
@@ -32,7 +32,12 @@ test("with no flags serves HTTP on 127.0.0.1:7070 with a token that it made", as
   const it = io();
   const text = await served(it);
   const token = (await readFile(join(home, "toolgate", "token"), "utf8")).trim();
-  expect(it.doors?.http).toEqual({ host: "127.0.0.1", port: 7070, tokens: new Map([["local", token]]) });
+  expect(it.doors?.http).toEqual({
+    host: "127.0.0.1",
+    port: 7070,
+    sse: false,
+    tokens: new Map([["local", token]]),
+  });
   expect(it.doors?.stdio).toBeUndefined();
   expect(it.config?.tools?.workspace).toBe(home);
   expect(text).toContain("Toolgate 1.2.3 serves MCP on http://127.0.0.1:7070/mcp\n");
@@ -89,19 +94,89 @@ test("--stdio beside --http opens both, and still says nothing on standard outpu
   expect(it.stderr.text).toContain("serves MCP on http://127.0.0.1:8080/mcp and standard input and output\n");
 });
 
+test("the other doors are opened where they are named, and HTTP is not", async () => {
+  const it = io();
+  const text = await served(it, "--tcp", "7071", "--ws", "[::1]:7072", "--unix", "gate.sock");
+  const token = (await readFile(join(home, "toolgate", "token"), "utf8")).trim();
+  const tokens = new Map([["local", token]]);
+  const unix = join(home, "gate.sock");
+  const { http, tcp, ws } = it.doors!;
+  expect({ http, tcp, ws, unix: it.doors?.unix }).toEqual({
+    tcp: { host: "127.0.0.1", port: 7071, tokens },
+    ws: { host: "::1", port: 7072, tokens },
+    unix,
+  });
+  expect(text).toContain(`serves MCP on tcp://127.0.0.1:7071 and ws://::1:7072/mcp and unix:${unix}\n`);
+  expect(text).toContain(`"_meta":{"dev.toolgate/token":"${token}"}`);
+  expect(text).toContain(`{"url":"tcp://127.0.0.1:7071","headers":{"Authorization":"Bearer ${token}"}}`);
+  expect(text).toContain(`{"mcpServers":{"toolgate":{"url":"unix:${unix}"}}}`);
+  expect(text).toContain(`nc -U '${unix}'`);
+  expect(text).toContain("/mcp/builtin");
+});
+
+test("--sse serves HTTP+SSE beside HTTP", async () => {
+  const it = io();
+  await served(it, "--http", "7070", "--sse");
+  expect(it.doors?.http).toMatchObject({ port: 7070, sse: true });
+});
+
+test("a Unix socket alone needs no token, and none is made", async () => {
+  const it = io();
+  const text = await served(it, "--unix", "/run/gate.sock");
+  expect(it.doors).toMatchObject({ unix: "/run/gate.sock" });
+  expect(text).toContain("Connect a client:");
+  expect(text).not.toContain("/mcp/builtin");
+  await expect(readFile(join(home, "toolgate", "token"))).rejects.toThrow("ENOENT");
+});
+
+test("--ide announces the WebSocket door for the workspace, also where the configuration names it", async () => {
+  const it = io({ env: { HOME: "/home/ada" } });
+  const text = await served(it, "--ws", "7072", "--ide");
+  expect(it.doors?.ws?.ide).toEqual({ folder: "/home/ada/.claude/ide", workspaceFolders: [home] });
+  expect(text).toContain("Claude Code finds it by /home/ada/.claude/ide/7072.lock: type /ide");
+  await configure({ listen: { ws: 7073 }, tools: { file: true, workspace: "/work" } });
+  const configured = io();
+  await served(configured, "--ide");
+  expect(configured.doors?.ws?.ide?.workspaceFolders).toEqual(["/work"]);
+});
+
+test.each([
+  [["--ide"], "--ide announces the WebSocket door, and there is none"],
+  [["--ide", "--http", "1"], "add --ws PORT"],
+  [["--no-auth", "--stdio"], "--no-auth is about HTTP, TCP and WebSocket"],
+  [["--sse", "--tcp", "1"], "--sse is about HTTP, and no HTTP is served."],
+  [["--no-auth", "--unix", "a"], "--no-auth is about HTTP, TCP and WebSocket"],
+  [["--tcp", "0.0.0.0:1"], "--tcp 0.0.0.0:1: names an address that other machines can reach"],
+  [["--ws", "x"], "--ws x: must be a port"],
+  [["--unix", ""], "--unix needs the path"],
+])("%j is wrong usage", async (flags, message) => {
+  const it = io();
+  expect(await it.run("serve", ...flags)).toBe(2);
+  expect(it.stderr.text).toContain(message);
+  expect(it.events).toEqual([]);
+});
+
 test("ends when the client on standard input is gone", async () => {
   const it = io();
   const running = it.run("serve", "--stdio");
   await it.stderr.shows("serves MCP on");
   it.leaveStdio();
   expect(await running).toBe(0);
-  expect(it.events.slice(-2)).toEqual(["close doors", "close gateway"]);
+  expect(it.events.slice(-3)).toEqual(["stop", "close doors", "close gateway"]);
+});
+
+test("--no-auth is for every network door", async () => {
+  const it = io();
+  const text = await served(it, "--no-auth", "--tcp", "1", "--ws", "2");
+  expect(it.doors).toMatchObject({ tcp: { tokens: "none" }, ws: { tokens: "none" } });
+  expect(text).not.toContain("Authorization");
+  expect(text).not.toContain("dev.toolgate/token");
 });
 
 test("--no-auth asks for no token, says what that means and prints none", async () => {
   const it = io();
   const text = await served(it, "--no-auth", "--http", "[::1]:0");
-  expect(it.doors?.http).toEqual({ host: "::1", port: 0, tokens: "none" });
+  expect(it.doors?.http).toEqual({ host: "::1", port: 0, sse: false, tokens: "none" });
   expect(it.stderr.text).toContain("warning No token is asked for: every program on this machine");
   expect(text).toContain("claude mcp add");
   expect(text).not.toContain("Authorization");

@@ -1,40 +1,35 @@
 import { localPrincipal } from "../core/principal.ts";
 import type { Log } from "../core/effects.ts";
-import type { HttpDoorOptions } from "../gateway/doors.ts";
-import { parseAddress } from "../gateway/configListen.ts";
+import type { DoorsOptions, NetworkDoorOptions } from "../gateway/doors.ts";
+import { ideFolder } from "../gateway/ideLock.ts";
 import { ensureToken } from "../gateway/token.ts";
-import type { GatewayConfig, HttpAddress } from "../gateway/types.ts";
-import { parseFlags, RefusedError, UsageError } from "./flags.ts";
+import type { GatewayConfig } from "../gateway/types.ts";
+import { checkDoors, doorFlags, namedDoors, type ChosenDoors, type DoorFlags } from "./chooseDoors.ts";
+import { parseFlags, RefusedError } from "./flags.ts";
 import { exitCodes, type Io } from "./io.ts";
 import { createLog } from "./log.ts";
 import { readConfig } from "./session.ts";
 import { announce, type Announcement } from "./announce.ts";
 
-const flags = {
-  config: { type: "string" },
-  stdio: { type: "boolean" },
-  http: { type: "string" },
-  "no-auth": { type: "boolean" },
-} as const;
-
-type Flags = ReturnType<typeof parseFlags<typeof flags>>["values"];
+const flags = { config: { type: "string" }, ...doorFlags } as const;
 
 /** `toolgate serve`: opens the doors and stays until a signal comes or the client on standard input is gone. */
 export async function serve(argv: readonly string[], io: Io): Promise<number> {
-  refuseLaterFlags(argv);
   const { values } = parseFlags(argv, flags);
-  const flagAddress = values.http === undefined ? undefined : readAddress(values.http);
+  const named = namedDoors(values, io.cwd);
   const log = createLog(io, "notice");
   const { config, file, notes } = await readConfig(io, values.config);
   for (const { level, message } of notes) log(level, message);
-  const chosen = chooseDoors(values, flagAddress, config);
-  const http = chosen.http && (await withTokens(chosen.http, values, { io, config, log }));
+  const chosen = named ?? config.listen;
+  checkDoors(chosen, values);
+  const tokens = await readTokens(chosen, values, { io, config, log });
   const signals = listenForSignals(io);
   try {
     const gateway = await io.createGateway(config, { log });
     try {
       gateway.start();
-      await stay({ io, gateway, config, log, http, stdio: chosen.stdio, file }, signals.interrupted);
+      const wanted = { gateway, config, log, ...doorOptions(chosen, values, { io, config, tokens }) };
+      await stay({ io, gateway, config, tokens, file }, wanted, signals.interrupted);
     } finally {
       await gateway.close();
     }
@@ -44,20 +39,17 @@ export async function serve(argv: readonly string[], io: Io): Promise<number> {
   return exitCodes.done;
 }
 
-interface Serving extends Omit<Announcement, "url"> {
-  readonly log: Log;
-}
-
 /** With the doors open, until one of the two ends comes. */
-async function stay({ log, ...serving }: Serving, interrupted: Promise<void>): Promise<void> {
-  const { io, gateway, config, http } = serving;
-  const stdio = serving.stdio && { stdio: { input: io.stdin, output: io.stdout } };
-  const doors = await io
-    .openDoors({ gateway, config, log, ...(http && { http }), ...stdio })
-    .catch(cannotOpen);
-  const stopTelling = announce({ ...serving, url: doors.url });
+async function stay(
+  serving: Omit<Announcement, "doors" | "stdio">,
+  wanted: DoorsOptions,
+  interrupted: Promise<void>,
+): Promise<void> {
+  const doors = await serving.io.openDoors(wanted).catch(cannotOpen);
+  const stopTelling = announce({ ...serving, doors, stdio: wanted.stdio !== undefined });
   await Promise.race([interrupted, doors.stdioClosed]);
   stopTelling();
+  await serving.gateway.stop();
   await doors.close();
 }
 
@@ -79,46 +71,36 @@ function listenForSignals(io: Io): { interrupted: Promise<void>; stop: () => voi
   return { interrupted, stop };
 }
 
-function refuseLaterFlags(argv: readonly string[]): void {
-  const later = argv.map((word) => /^--(?:tcp|unix|ws)(?==|$)/.exec(word)?.[0]).find((flag) => flag);
-  if (later) throw new UsageError(`${later} is not supported by this version. Use --http or --stdio.`);
+type Tokens = NetworkDoorOptions["tokens"];
+
+function doorOptions(
+  { http, tcp, ws, unix, stdio }: ChosenDoors,
+  values: DoorFlags,
+  { io, config, tokens }: { io: Io; config: GatewayConfig; tokens: Tokens },
+): Pick<DoorsOptions, "http" | "tcp" | "ws" | "unix" | "stdio"> {
+  const workspaceFolders = [config.tools?.workspace ?? io.cwd];
+  const ide = values.ide === true && { ide: { folder: ideFolder(io.env), workspaceFolders } };
+  return {
+    ...(http && { http: { ...http, tokens, sse: values.sse ?? config.listen.sse } }),
+    ...(tcp && { tcp: { ...tcp, tokens } }),
+    ...(ws && { ws: { ...ws, tokens, ...ide } }),
+    ...(unix !== undefined && { unix }),
+    ...(stdio && { stdio: { input: io.stdin, output: io.stdout } }),
+  };
 }
 
-function readAddress(text: string): HttpAddress {
-  const address = parseAddress(text);
-  if ("message" in address) throw new UsageError(`--http ${text}: ${address.message}`);
-  return address;
-}
-
-interface ChosenDoors {
-  readonly http?: HttpAddress;
-  readonly stdio: boolean;
-}
-
-/** What the flags name; where they name nothing, what the configuration does. */
-function chooseDoors(values: Flags, http: HttpAddress | undefined, config: GatewayConfig): ChosenDoors {
-  const byFlags = http !== undefined || values.stdio === true;
-  const doors = byFlags ? { ...(http && { http }), stdio: values.stdio === true } : config.listen;
-  if (!doors.http && !doors.stdio)
-    throw new UsageError(
-      "There is nothing to listen on: the configuration says so. Give --http PORT or --stdio.",
-    );
-  if (values["no-auth"] && !doors.http)
-    throw new UsageError("--no-auth is about HTTP, and no HTTP is served. Remove it, or add --http PORT.");
-  return doors;
-}
-
-async function withTokens(
-  address: HttpAddress,
-  values: Flags,
+/** Of the doors that want one; none is made where no such door is opened. */
+async function readTokens(
+  { http, tcp, ws }: ChosenDoors,
+  values: DoorFlags,
   { io, config, log }: { io: Io; config: GatewayConfig; log: Log },
-): Promise<HttpDoorOptions> {
+): Promise<Tokens> {
+  if (!http && !tcp && !ws) return "none";
   if (values["no-auth"]) {
     log("warning", "No token is asked for: every program on this machine, of any user, may call every tool.");
-    return { ...address, tokens: "none" };
+    return "none";
   }
-  if (config.principals.length > 0)
-    return { ...address, tokens: new Map(config.principals.map(({ name, token }) => [name, token])) };
+  if (config.principals.length > 0) return new Map(config.principals.map(({ name, token }) => [name, token]));
   const { token, file, created, tightened } = await ensureToken(io.env);
   if (created) log("notice", `A bearer token was made and is kept in ${file}.`);
   for (const path of tightened)
@@ -126,5 +108,5 @@ async function withTokens(
       "warning",
       `${path} was open to other users of this machine; it is not any more. If they should not have read it, remove it and start again.`,
     );
-  return { ...address, tokens: new Map([[localPrincipal.id, token]]) };
+  return new Map([[localPrincipal.id, token]]);
 }

@@ -39,7 +39,7 @@ describe("a whole configuration", () => {
         "mcpServers": {
           "fs": { "command": "npx", "args": ["-y", "server", ""], "env": { "KEY": "\${env:SECRET}" }, "cwd": "work" },
           "web": { "url": "https://example.com/mcp", "headers": { "Authorization": "Bearer \${env:SECRET}" },
-                   "timeoutMs": 5000, "startTimeoutMs": 100, "validateArguments": true, },
+                   "timeoutMs": 5000, "startTimeoutMs": 100, "validateArguments": true, "isolation": "principal", },
         },
         "tools": { "file": { "readLimitBytes": 10 }, "workspace": ".." },
         "listen": { "http": "localhost:8080", "dialect": "nvim", "allowedHosts": ["gate.test"], "allowedOrigins": ["https://gate.test"] },
@@ -61,6 +61,7 @@ describe("a whole configuration", () => {
           env: { KEY: "s3cret" },
           cwd: "/etc/work",
           validateArguments: false,
+          isolation: "shared",
         },
         {
           kind: "http",
@@ -71,12 +72,14 @@ describe("a whole configuration", () => {
           timeoutMs: 5000,
           startTimeoutMs: 100,
           validateArguments: true,
+          isolation: "principal",
         },
       ],
       tools: { workspace: "/", file: { readLimitBytes: 10 } },
       listen: {
         http: { host: "localhost", port: 8080 },
         stdio: false,
+        sse: false,
         dialect: "nvim",
         allowedHosts: ["gate.test"],
         allowedOrigins: ["https://gate.test"],
@@ -246,12 +249,82 @@ describe("an entry of mcpServers", () => {
     [{ command: "a", args: "-y" }, "args: must be an array, not a string"],
     [{ command: "a", timeoutMs: 0 }, "timeoutMs: must be a whole number from 1"],
     [{ url: "b.com/mcp" }, "must be a whole URL"],
+    [{ url: "ftp://b" }, 'must be a whole URL that starts with "http://"'],
+    [{ type: "http", url: "ws://b" }, 'type: must be "ws" for this URL'],
+    [{ type: "ws", url: "http://b" }, 'must be "http" or "streamable-http"'],
+    [{ type: "sse", url: "tcp://b:1" }, 'type: must be "tcp" for this URL'],
+    [{ url: "tcp://b" }, 'must be a host and a port, as "tcp://127.0.0.1:7071"'],
+    [{ url: "tcp://b:1/mcp" }, "must be a host and a port"],
+    [{ url: "tcp://b:1", headers: { A: "b" } }, 'headers: can hold only "Authorization"'],
+    [{ url: "tcp://b:1", headers: { Authorization: "Basic b" } }, 'can hold only "Authorization"'],
+    [{ url: "unix:b.sock" }, 'must be "unix:" and an absolute path'],
+    [{ url: "unix://b/c" }, 'must be "unix:" and an absolute path'],
+    [{ url: "unix:/b", headers: { A: "b" } }, "cannot be sent over a Unix socket"],
+    [{ url: "ws://b", oauth: {} }, "oauth: works over HTTP only"],
+    [{ command: "a", oauth: {} }, "oauth: belongs to a server with a"],
+    [{ url: "http://b", oauth: { clientID: "a" } }, 'Did you mean "clientId"?'],
+    [{ url: "http://b", oauth: { scope: "" } }, "oauth.scope: must not be empty"],
+    [{ url: "http://b", oauth: { clientSecret: "s" } }, 'oauth.clientSecret: needs the "clientId"'],
+    [
+      { url: "http://b", oauth: { clientMetadataUrl: "https://b" } },
+      'must be an "https://" address with a path',
+    ],
+    [{ url: "http://b", headers: { authorization: "a" }, oauth: {} }, "oauth: has no effect beside"],
+    [{ command: "a", isolation: "none" }, 'isolation: must be one of "shared", "principal"'],
     [{ url: "https://user:pass@b" }, "must not hold a user name or a password"],
     [{ url: "http://b", headers: { "a b": "" } }, "cannot be used here"],
     [{ url: "http://b", headers: { a: "x\ny" } }, "such as a line break"],
     [null, "must be an object, not null"],
   ])("%j is refused", (entry, message) => {
     expect(problemOf(server(entry as object))).toContain(message);
+  });
+
+  test.each([
+    [
+      { url: "wss://b/mcp", type: "ws", headers: { A: "b" } },
+      { scheme: "ws", url: "wss://b/mcp", headers: { A: "b" } },
+    ],
+    [{ url: "ws://[::1]:1" }, { scheme: "ws", url: "ws://[::1]:1", headers: {} }],
+    [
+      { url: "tcp://b:1", type: "tcp" },
+      { scheme: "tcp", host: "b", port: 1 },
+    ],
+    [
+      { url: "tcp://[::1]:71", headers: { authorization: "bearer ${TOKEN}" } },
+      { scheme: "tcp", host: "::1", port: 71, token: "t0ken" },
+    ],
+    [
+      { url: "tcp://b:1", headers: { Authorization: "${NONE:-}" } },
+      { scheme: "tcp", host: "b", port: 1 },
+    ],
+    [
+      { url: "unix:/run/a b.sock", type: "unix" },
+      { scheme: "unix", path: "/run/a b.sock" },
+    ],
+    [{ url: "unix:///run/b.sock" }, { scheme: "unix", path: "/run/b.sock" }],
+  ])("%j is reached by a connection that stays", (entry, target) => {
+    const { config } = parse(server(entry), { TOKEN: "t0ken" });
+    expect(config.upstreams).toEqual([
+      { kind: "socket", key: "fs", namespace: "fs", validateArguments: false, isolation: "shared", target },
+    ]);
+  });
+
+  test("may speak HTTP+SSE, and may be known to an authorization server", () => {
+    const oauth = {
+      clientId: "me",
+      clientSecret: "${SECRET}",
+      clientMetadataUrl: "https://me.test/client.json",
+      scope: "a b",
+    };
+    const { config } = parse(
+      { mcpServers: { old: { type: "sse", url: "http://b/sse" }, web: { url: "http://b/mcp", oauth } } },
+      { SECRET: "s3cret" },
+    );
+    expect(config.upstreams).toMatchObject([
+      { kind: "http", url: "http://b/sse", sse: true },
+      { kind: "http", url: "http://b/mcp", oauth: { ...oauth, clientSecret: "s3cret" } },
+    ]);
+    expect(config.upstreams[1]).not.toHaveProperty("sse");
   });
 
   test.each(["httpUrl", "serverUrl"])("may say %s for url", (name) => {
@@ -269,11 +342,16 @@ describe("an entry of mcpServers", () => {
       { command: "${A}", args: ["${B}"], cwd: "${env:C}" },
       'the environment variables A, B, C are not set. Set them, or set "disabled": true.',
     ],
-    [{ type: "sse", url: "http://b/sse" }, expect.stringMatching(/HTTP\+SSE transport is not supported/)],
+    [{ type: "ws", url: "${URL}" }, expect.stringContaining("URL is not set")],
+    [
+      { url: "tcp://b:1", headers: { Authorization: "Bearer ${TOKEN}" } },
+      expect.stringContaining("TOKEN is not set"),
+    ],
+    [
+      { url: "http://b", oauth: { clientId: "a", clientSecret: "${env:SECRET}" } },
+      expect.stringContaining("SECRET is not set"),
+    ],
     [{ type: "${T}", url: "http://b" }, expect.stringContaining("T is not set")],
-    [{ url: "wss://b" }, '"wss:" is not supported yet by this version. Use http:// or https://.'],
-    [{ url: "tcp://b:1" }, expect.stringContaining('"tcp:" is not supported yet')],
-    [{ url: "unix:/b" }, expect.stringContaining('"unix:" is not supported yet')],
   ])("%j fails alone, and the others work", (entry, reason: unknown) => {
     const { config } = parse({ mcpServers: { "a b": entry, good: { command: "a" } } });
     expect(config.upstreams).toEqual([
@@ -406,6 +484,25 @@ describe("listen", () => {
     expect(parse({ listen: { http: "${env:PORT}" } }, { PORT: "8080" }).config.listen.http?.port).toBe(8080);
   });
 
+  test("takes addresses for TCP and WebSocket, and a path for a Unix socket", () => {
+    expect(listen({ tcp: 1, ws: "localhost:2", unix: "run/gate.sock" })).toMatchObject({
+      tcp: { host: "127.0.0.1", port: 1 },
+      ws: { host: "localhost", port: 2 },
+      unix: "/etc/run/gate.sock",
+    });
+    expect(listen({ tcp: false, ws: false, unix: "/gate.sock" })).toMatchObject({ unix: "/gate.sock" });
+    for (const door of [{ tcp: 1 }, { ws: 1 }, { unix: "a" }]) expect(listen(door).http).toBeUndefined();
+    expect(listen({ tcp: 1, http: 2 }).http?.port).toBe(2);
+    expect(problemOf({ listen: { tcp: "0.0.0.0:1" } })).toMatch(/^listen\.tcp: names an address that other/);
+    expect(problemOf({ listen: { ws: true } })).toMatch(/^listen\.ws: must be a port, "host:port"/);
+    expect(problemOf({ listen: { unix: 1 } })).toMatch(/^listen\.unix: must be a string/);
+  });
+
+  test("takes HTTP+SSE beside HTTP, and only there", () => {
+    expect(listen({ sse: true })).toMatchObject({ sse: true, http: { port: 7070 } });
+    expect(problemOf({ listen: { sse: true, tcp: 1 } })).toMatch(/^listen\.sse: is about HTTP, and no HTTP/);
+  });
+
   test("on standard input alone opens no port, and both may be named", () => {
     expect(listen({ stdio: true })).toMatchObject({ stdio: true });
     expect(listen({ stdio: true }).http).toBeUndefined();
@@ -499,16 +596,18 @@ describe("whatever the text", () => {
       "cwd",
       "url",
       "headers",
+      "oauth",
       "type",
       "disabled",
       "timeoutMs",
+      "isolation",
       "x",
     ]);
     const config = fc.record(
       {
         mcpServers: fc.dictionary(fc.string(), entry),
         tools: some(["file", "workspace"]),
-        listen: some(["http", "stdio", "dialect", "allowedHosts", "allowedOrigins"]),
+        listen: some(["http", "tcp", "unix", "ws", "stdio", "dialect", "allowedHosts", "allowedOrigins"]),
         principals: fc.dictionary(fc.string(), some(["token"])),
         limits: some(Object.keys(defaultLimits)),
         instructions: any,
@@ -516,6 +615,16 @@ describe("whatever the text", () => {
       { requiredKeys: [] },
     );
     const property = fc.property(config, (value) => takenOrRefused(JSON.stringify(value)));
+    expect(() => fc.assert(property)).not.toThrow();
+  });
+
+  test("so is any address", () => {
+    const scheme = fc.constantFrom("http:", "https:", "ws:", "wss:", "tcp:", "unix:");
+    const rest = fc.oneof(fc.string(), fc.webPath(), fc.webAuthority({ withPort: true }));
+    const address = fc.tuple(scheme, fc.constantFrom("", "/", "//", "///"), rest);
+    const property = fc.property(address, (parts) =>
+      takenOrRefused(JSON.stringify(server({ url: parts.join("") }))),
+    );
     expect(() => fc.assert(property)).not.toThrow();
   });
 });

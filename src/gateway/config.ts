@@ -35,7 +35,14 @@ export function defaultConfig(workspace: string): GatewayConfig {
   return {
     upstreams: [],
     tools: { workspace, file: { readLimitBytes: fileReadLimitBytes } },
-    listen: { http: defaultAddress, stdio: false, dialect: "mcp", allowedHosts: [], allowedOrigins: [] },
+    listen: {
+      http: defaultAddress,
+      stdio: false,
+      sse: false,
+      dialect: "mcp",
+      allowedHosts: [],
+      allowedOrigins: [],
+    },
     principals: [],
     limits: defaultLimits,
   };
@@ -87,7 +94,7 @@ export function parseConfig(text: string, options: { file: string; env: Env }): 
   const config: GatewayConfig = {
     upstreams: read.upstreams,
     ...(tools && { tools }),
-    listen: readListen(fields.listen),
+    listen: readListen(fields.listen, folder),
     principals: readPrincipals(fields.principals),
     limits: readLimits(fields.limits),
     ...(instructions !== undefined && { instructions }),

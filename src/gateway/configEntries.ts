@@ -1,23 +1,30 @@
 import type { ConfigValue } from "./configValue.ts";
 
-/**
- * The address of an upstream; `unsupported` is told of one whose scheme this version cannot dial. Messages never
- * quote the address: it may have come from the environment.
- */
-export function readUrl(value: ConfigValue, unsupported: (reason: string) => void): string | undefined {
+/** How the server at an address is reached. */
+export type Scheme = "http" | "ws" | "tcp" | "unix";
+
+const schemes: Readonly<Record<string, Scheme>> = {
+  "http:": "http",
+  "https:": "http",
+  "ws:": "ws",
+  "wss:": "ws",
+  "tcp:": "tcp",
+  "unix:": "unix",
+};
+
+/** The address of an upstream. Messages never quote it: it may have come from the environment. */
+export function readUrl(value: ConfigValue): { readonly scheme: Scheme; readonly text: string } | undefined {
   const text = value.text();
   if (text === undefined) return undefined;
-  const later = /^(wss?|tcp|unix):/i.exec(text)?.[1];
-  if (later !== undefined) {
-    unsupported(`"${later.toLowerCase()}:" is not supported yet by this version. Use http:// or https://.`);
-    return undefined;
-  }
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "http:" && url?.protocol !== "https:")
-    return value.fail('must be a whole URL that starts with "http://" or "https://".');
+  const scheme = url && schemes[url.protocol];
+  if (!scheme)
+    return value.fail(
+      'must be a whole URL that starts with "http://", "https://", "ws://", "wss://", "tcp://" or "unix:".',
+    );
   if (url.username !== "" || url.password !== "")
     return value.fail('must not hold a user name or a password. Put them into "headers".');
-  return text;
+  return { scheme, text };
 }
 
 /** RFC 9110, sections 5.1 and 5.5. */

@@ -1,11 +1,12 @@
+import { resolve } from "node:path";
 import { dialects, type DialectName } from "../mcp/server/dialect.ts";
 import type { ConfigValue } from "./configValue.ts";
-import type { HttpAddress, ListenConfig } from "./types.ts";
+import type { ListenAddress, ListenConfig } from "./types.ts";
 
-export const defaultAddress: HttpAddress = { host: "127.0.0.1", port: 7070 };
+export const defaultAddress: ListenAddress = { host: "127.0.0.1", port: 7070 };
 
 /** With a `message`: why the address cannot be used, and what to write instead. */
-export type ParsedAddress = HttpAddress | { readonly message: string };
+export type ParsedAddress = ListenAddress | { readonly message: string };
 
 /** Reads `PORT`, `HOST:PORT` or `[IPV6]:PORT`. Only loopback is taken. */
 export function parseAddress(text: string): ParsedAddress {
@@ -26,14 +27,36 @@ export function isLoopback(host: string): boolean {
   return bare === "localhost" || bare === "::1" || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
-/** The section `listen`. Without an address HTTP is on where standard input is not named either. */
-export function readListen(section: ConfigValue | undefined): ListenConfig {
-  const fields = section?.fields(["http", "stdio", "dialect", "allowedHosts", "allowedOrigins"]) ?? {};
+const known = [
+  "http",
+  "sse",
+  "tcp",
+  "unix",
+  "ws",
+  "stdio",
+  "dialect",
+  "allowedHosts",
+  "allowedOrigins",
+] as const;
+
+/** The section `listen`; `folder` is what a relative path is relative to. HTTP is on where no door is named. */
+export function readListen(section: ConfigValue | undefined, folder: string): ListenConfig {
+  const fields = section?.fields(known) ?? {};
   const stdio = fields.stdio?.boolean() ?? false;
-  const http = fields.http ? readHttp(fields.http) : stdio ? undefined : defaultAddress;
+  const named = stdio || fields.http || fields.tcp || fields.unix || fields.ws;
+  const http = fields.http ? readAddress(fields.http) : named ? undefined : defaultAddress;
+  const tcp = fields.tcp && readAddress(fields.tcp);
+  const ws = fields.ws && readAddress(fields.ws);
+  const unix = fields.unix?.filePath();
+  const sse = fields.sse?.boolean() ?? false;
+  if (sse && !http) fields.sse?.fail("is about HTTP, and no HTTP is served. Remove it.");
   return {
     ...(http && { http }),
+    ...(tcp && { tcp }),
+    ...(ws && { ws }),
+    ...(unix !== undefined && { unix: resolve(folder, unix) }),
     stdio,
+    sse,
     dialect: fields.dialect?.oneOf(Object.keys(dialects) as DialectName[]) ?? "mcp",
     allowedHosts: readNames(fields.allowedHosts, hostForm, 'a host, as "gate.test" or "gate.test:7070"'),
     allowedOrigins: readNames(
@@ -44,10 +67,10 @@ export function readListen(section: ConfigValue | undefined): ListenConfig {
   };
 }
 
-function readHttp(value: ConfigValue): HttpAddress | undefined {
+function readAddress(value: ConfigValue): ListenAddress | undefined {
   if (value.raw === false) return undefined;
   if (value.type !== "number" && value.type !== "string")
-    return value.fail('must be a port, "host:port", or false for no HTTP.');
+    return value.fail('must be a port, "host:port", or false for none.');
   const text = value.type === "number" ? String(value.raw) : value.text();
   if (text === undefined) return undefined;
   const address = parseAddress(text);

@@ -1,11 +1,9 @@
-import { resolve } from "node:path";
 import { toNamespace } from "../core/names.ts";
-import type { ConfigMember, ConfigValue } from "./configValue.ts";
-import { readEnv, readHeaders, readUrl } from "./configEntries.ts";
 import { maxTimerMs } from "./configLimits.ts";
+import { readAddress, readCommand, targetFields } from "./configTarget.ts";
+import type { ConfigMember, ConfigValue } from "./configValue.ts";
 import { nearest } from "./nearest.ts";
-import { builtinNamespace } from "./types.ts";
-import type { HttpUpstreamConfig, StdioUpstreamConfig, UpstreamConfig } from "./types.ts";
+import { builtinNamespace, type Isolation, type UpstreamConfig } from "./types.ts";
 
 export interface UpstreamsOptions {
   /** Absolute: what a relative `cwd` is relative to. */
@@ -22,14 +20,14 @@ export interface ReadUpstreams {
   readonly ignored: readonly string[];
 }
 
-const known = ["command", "args", "env", "cwd", "url", "headers"] as const;
-const own = ["timeoutMs", "startTimeoutMs", "validateArguments"] as const;
-const foreign = ["type", "disabled", "enabled"] as const;
-const fieldNames: readonly string[] = [...known, ...own, ...foreign];
+const own = ["timeoutMs", "startTimeoutMs", "validateArguments", "isolation"] as const;
+const switches = ["disabled", "enabled"] as const;
+const fieldNames: readonly string[] = [...targetFields, ...own, ...switches];
+const isolations: readonly Isolation[] = ["shared", "principal"];
 /** What Gemini CLI and Windsurf call `url`. */
 const urlAliases: readonly string[] = ["httpUrl", "serverUrl"];
 
-type Fields = Partial<Record<(typeof known | typeof own | typeof foreign)[number], ConfigValue>>;
+type Fields = Partial<Record<(typeof targetFields | typeof own | typeof switches)[number], ConfigValue>>;
 
 /** Reads `mcpServers`. Entries that are switched off are left out unread, so that their secrets may be missing. */
 export function readUpstreams(section: ConfigValue | undefined, options: UpstreamsOptions): ReadUpstreams {
@@ -40,34 +38,23 @@ export function readUpstreams(section: ConfigValue | undefined, options: Upstrea
   for (const [key, member] of section?.members() ?? []) {
     const unknown: string[] = [];
     const unset = new Set<string>();
-    const unsupported: string[] = [];
     const entry = member.value.withUnset((name) => unset.add(name));
     const fields = readFields(entry, unknown);
     ignored.push(...unknown.map((name) => `${key}.${name}${didYouMean(name)}`));
     if (!fields || isOff(fields)) continue;
     const namespace = takeNamespace(key, member, owners, options);
     if (namespace !== key) renamed.push({ key, namespace });
-    const upstream = readEntry(entry, fields, {
-      key,
-      namespace,
-      folder: options.folder,
-      unknown,
-      unsupported,
-    });
-    const reason = [...explainUnset([...unset]), ...unsupported].join(" ");
-    if (reason !== "") upstreams.push({ kind: "broken", key, namespace, reason });
+    const upstream = readEntry(entry, fields, { key, namespace, folder: options.folder, unknown });
+    if (unset.size > 0) upstreams.push({ kind: "broken", key, namespace, reason: explainUnset([...unset]) });
     else if (upstream) upstreams.push(upstream);
   }
   return { upstreams, renamed, ignored };
 }
 
-function explainUnset(names: readonly string[]): string[] {
-  if (names.length === 0) return [];
+function explainUnset(names: readonly string[]): string {
   const what = names.length === 1 ? "variable" : "variables";
   const [are, them] = names.length === 1 ? ["is", "it"] : ["are", "them"];
-  return [
-    `the environment ${what} ${names.join(", ")} ${are} not set. Set ${them}, or set "disabled": true.`,
-  ];
+  return `the environment ${what} ${names.join(", ")} ${are} not set. Set ${them}, or set "disabled": true.`;
 }
 
 function readFields(entry: ConfigValue, unknown: string[]): Fields | undefined {
@@ -118,15 +105,10 @@ interface EntryPlace {
   readonly folder: string;
   /** Fields that are not known here: one of them may be the missing one, misspelt. */
   readonly unknown: readonly string[];
-  /** Takes what of the entry this version cannot do, though it is no mistake of the file. */
-  readonly unsupported: string[];
 }
 
-type Reachable = StdioUpstreamConfig | HttpUpstreamConfig;
-
-function readEntry(entry: ConfigValue, fields: Fields, place: EntryPlace): Reachable | undefined {
-  const kind = readKind(entry, fields, place);
-  if (kind === undefined) return undefined;
+function readEntry(entry: ConfigValue, fields: Fields, place: EntryPlace): UpstreamConfig | undefined {
+  const target = readTarget(entry, fields, place);
   const timeoutMs = fields.timeoutMs?.integer({ min: 1, max: maxTimerMs });
   const startTimeoutMs = fields.startTimeoutMs?.integer({ min: 1, max: maxTimerMs });
   const base = {
@@ -135,68 +117,21 @@ function readEntry(entry: ConfigValue, fields: Fields, place: EntryPlace): Reach
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(startTimeoutMs !== undefined && { startTimeoutMs }),
     validateArguments: fields.validateArguments?.boolean() ?? false,
+    isolation: fields.isolation?.oneOf(isolations) ?? "shared",
   };
-  return { ...base, ...(kind === "stdio" ? readStdio(fields, place) : readHttp(fields, place)) };
+  return target && { ...base, ...target };
 }
 
-function readKind(
+function readTarget(
   entry: ConfigValue,
   fields: Fields,
-  { unknown, unsupported }: EntryPlace,
-): Reachable["kind"] | undefined {
+  { folder, unknown }: EntryPlace,
+): ReturnType<typeof readCommand> | ReturnType<typeof readAddress> {
   const { command, url } = fields;
   if (command && url) return entry.fail('has both "command" and "url". Remove one of them.');
-  if (!command && !url) {
-    const meant = unknown.filter((name) => nearest(name, ["command", "url"]));
-    const hint = meant.map((name) => ` It has "${name}"${didYouMean(name)}.`).join("");
-    return entry.fail(`needs a "command" that starts a server, or the "url" where one is served.${hint}`);
-  }
-  const kind = command ? "stdio" : "http";
-  for (const name of kind === "stdio" ? (["headers"] as const) : (["args", "env", "cwd"] as const))
-    fields[name]?.fail(`belongs to a server with a "${kind === "stdio" ? "url" : "command"}". Remove it.`);
-  return readType(fields.type, kind, unsupported) ? kind : undefined;
-}
-
-/** False, once reported, if `type` says something else than the other fields do. */
-function readType(type: ConfigValue | undefined, kind: Reachable["kind"], unsupported: string[]): boolean {
-  const text = type?.text();
-  if (!type || text === undefined) return !type;
-  if (text === "sse" && kind === "http")
-    unsupported.push(
-      "The deprecated HTTP+SSE transport is not supported. " +
-        'Use the Streamable HTTP address of the server (mostly its "/mcp") and the type "http".',
-    );
-  else if (kind === "stdio" ? text !== "stdio" : !httpTypes.includes(text))
-    type.fail(
-      kind === "stdio"
-        ? 'must be "stdio" for a server with a "command".'
-        : 'must be "http" or "streamable-http" for a server with a "url".',
-    );
-  else return true;
-  return false;
-}
-
-const httpTypes: readonly string[] = ["http", "streamable-http", "streamableHttp"];
-
-type Own<Config extends Reachable> = Omit<
-  Config,
-  "key" | "namespace" | "timeoutMs" | "startTimeoutMs" | "validateArguments"
->;
-
-function readStdio(fields: Fields, { folder }: EntryPlace): Own<StdioUpstreamConfig> {
-  return {
-    kind: "stdio",
-    command: fields.command?.filePath() ?? "",
-    args: fields.args?.texts({ allowEmpty: true }) ?? [],
-    env: readEnv(fields.env),
-    cwd: resolve(folder, fields.cwd?.filePath() ?? "."),
-  };
-}
-
-function readHttp(fields: Fields, { unsupported }: EntryPlace): Own<HttpUpstreamConfig> {
-  return {
-    kind: "http",
-    url: (fields.url && readUrl(fields.url, (reason) => unsupported.push(reason))) ?? "",
-    headers: readHeaders(fields.headers),
-  };
+  if (command) return readCommand(command, fields, folder);
+  if (url) return readAddress(url, fields);
+  const meant = unknown.filter((name) => nearest(name, ["command", "url"]));
+  const hint = meant.map((name) => ` It has "${name}"${didYouMean(name)}.`).join("");
+  return entry.fail(`needs a "command" that starts a server, or the "url" where one is served.${hint}`);
 }

@@ -1,6 +1,12 @@
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { connectLines } from "../../test/support/lineClient.ts";
 import type { Endpoint } from "../wire/endpoint.ts";
 import { defaultConfig } from "./config.ts";
 import { openDoors, type Doors, type DoorsOptions } from "./doors.ts";
@@ -15,8 +21,10 @@ const endpointOf = (name: string): Endpoint => ({
   closed: () => {},
 });
 
+const unused = () => Promise.reject(new Error("unused"));
+
 const gateway = (upstreams: readonly UpstreamStatus[] = []): Gateway => ({
-  caller: { list: async () => [], call: () => Promise.reject(new Error("unused")), watch: () => () => {} },
+  caller: { list: unused, items: unused, find: unused, call: unused, watch: () => () => {}, info: unused },
   endpoint: (namespace) =>
     namespace === undefined
       ? endpointOf("everything")
@@ -24,6 +32,7 @@ const gateway = (upstreams: readonly UpstreamStatus[] = []): Gateway => ({
         ? endpointOf("fs alone")
         : undefined,
   start: () => {},
+  stop: async () => {},
   settled: async () => {},
   upstreams: () => upstreams,
   onUpstream: () => () => {},
@@ -98,11 +107,78 @@ describe("HTTP", () => {
     expect(answer.status).toBe(503);
     expect(await answer.text()).toContain("upstreams: 1 ready, 1 starting, 1 failed");
   });
+});
 
-  test("is refused beyond loopback, whoever asks for it", async () => {
-    await expect(open({ http: { ...http, host: "0.0.0.0" } })).rejects.toThrow(
-      /"0\.0\.0\.0" names .* a policy is needed/,
-    );
+test.each(["http", "tcp", "ws"])("%s is refused beyond loopback, whoever asks for it", async (door) => {
+  await expect(open({ [door]: { ...http, host: "0.0.0.0" } })).rejects.toThrow(
+    /"0\.0\.0\.0" names .* a policy is needed/,
+  );
+});
+
+describe("doors whose connections stay", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "toolgate-doors-"));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const portOf = (url: string): number => Number(new URL(url).port);
+  const request = (meta: object = modern) => ({ ...discover, params: { _meta: meta } });
+
+  async function nameAt(url: string, headers: Record<string, string>): Promise<unknown> {
+    const socket = new WebSocket(url, "mcp", { headers });
+    await once(socket, "open");
+    socket.send(JSON.stringify(discover));
+    const [data] = (await once(socket, "message")) as [Buffer];
+    socket.terminate();
+    return JSON.parse(data.toString());
+  }
+
+  test("TCP serves everything, by the token of the first request", async () => {
+    const { tcp } = await open({ tcp: http });
+    const lines = await connectLines({ port: portOf(tcp!), host: "127.0.0.1" });
+    const answer = await lines.ask(request({ "dev.toolgate/token": token }));
+    expect(answer).toMatchObject({ result: { name: "everything" } });
+    await lines.close();
+  });
+
+  test("a Unix socket serves everything, without a token", async () => {
+    const path = join(folder, "gate.sock");
+    expect((await open({ unix: path })).unix).toBe(`unix:${path}`);
+    const lines = await connectLines({ path });
+    expect(await lines.ask(request())).toMatchObject({ result: { name: "everything" } });
+    await lines.close();
+  });
+
+  test("WebSocket serves everything at / and /mcp, and one provider at /mcp/<namespace>", async () => {
+    const { ws } = await open({ ws: http });
+    const headers = { Authorization: `Bearer ${token}` };
+    expect(await nameAt(ws!, headers)).toMatchObject({ result: { name: "everything" } });
+    expect(await nameAt(new URL("/", ws).href, headers)).toMatchObject({ result: { name: "everything" } });
+    expect(await nameAt(`${ws}/fs`, headers)).toMatchObject({ result: { name: "fs alone" } });
+    await expect(nameAt(ws!, {})).rejects.toThrow("401");
+    await expect(nameAt(`${ws}/nope`, headers)).rejects.toThrow("404");
+  });
+
+  test("Claude Code finds WebSocket by a lock file, whose token lets it in until the door closes", async () => {
+    const ide = { folder: join(folder, "ide"), workspaceFolders: ["/work"] };
+    const { ws, ideLock } = await open({ ws: { ...http, ide } });
+    expect(ideLock).toBe(join(ide.folder, `${portOf(ws!)}.lock`));
+    const { authToken } = JSON.parse(await readFile(ideLock!, "utf8")) as { authToken: string };
+    const headers = { "X-Claude-Code-Ide-Authorization": authToken };
+    expect(await nameAt(new URL("/", ws).href, headers)).toMatchObject({ result: { name: "everything" } });
+    expect(await nameAt(ws!, { Authorization: `Bearer ${token}` })).toHaveProperty("result");
+    await doors?.close();
+    await doors?.close();
+    expect(await readdir(ide.folder)).toEqual([]);
+  });
+
+  test("where one cannot be opened none is", async () => {
+    const path = join(folder, "gate.sock");
+    await writeFile(join(folder, "ide"), "a file in the place of a folder");
+    const ide = { folder: join(folder, "ide"), workspaceFolders: [] };
+    await expect(open({ unix: path, ws: { ...http, ide } })).rejects.toThrow("The lock file");
+    await expect(connectLines({ path })).rejects.toThrow("ENOENT");
   });
 });
 

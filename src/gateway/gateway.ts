@@ -1,11 +1,11 @@
-import type { Clock, Log } from "../core/effects.ts";
-import type { Spawn } from "../core/spawn.ts";
+import type { Log } from "../core/effects.ts";
 import type { Middleware, Resolver } from "../core/operation.ts";
 import type { ToolProvider } from "../core/provider.ts";
 import { systemClock } from "../core/systemClock.ts";
 import { McpServerShell } from "../mcp/server/shell.ts";
 import { concurrency } from "../middleware/concurrency.ts";
 import { freeze } from "../middleware/freeze.ts";
+import { taskOwners } from "../middleware/taskOwners.ts";
 import { resultSize } from "../middleware/resultSize.ts";
 import { timeout } from "../middleware/timeout.ts";
 import { validate } from "../middleware/validate.ts";
@@ -16,22 +16,10 @@ import { createCaller } from "../runtime/call.ts";
 import { ToolRegistry } from "../runtime/registry.ts";
 import { createAjvValidator } from "../schema/ajvValidator.ts";
 import { createFileTools } from "../tools/file.ts";
-import { dialHttp } from "../transports/http/dial.ts";
 import { createSpawn } from "../transports/spawn.ts";
-import { dialStdio } from "../transports/stdio.ts";
-import { Upstream } from "../upstreams/upstream.ts";
-import type { Dial } from "../wire/link.ts";
-import { BrokenUpstream } from "./brokenUpstream.ts";
+import { createUpstream } from "./createUpstream.ts";
 import { builtinNamespace } from "./types.ts";
-import type {
-  CreateGateway,
-  Gateway,
-  GatewayConfig,
-  Limits,
-  UpstreamConfig,
-  UpstreamStatus,
-} from "./types.ts";
-import { upstreamEnv } from "./upstreamEnv.ts";
+import type { CreateGateway, Gateway, GatewayConfig, Limits, UpstreamStatus } from "./types.ts";
 import { readVersion } from "./version.ts";
 
 /** Wires all parts. Nothing is started and no door is open yet. */
@@ -58,12 +46,14 @@ export const createGateway: CreateGateway = async (config, options) => {
       serverInfo: { name: "toolgate", version: readVersion() },
       dialect: config.listen.dialect,
       log,
+      clock: systemClock,
       context: contextOf(config),
       ...(config.instructions !== undefined && { instructions: config.instructions }),
     });
+  const served = endpoints(all, { composite, log, open });
   return {
     caller: createCaller({ resolver: composite, middleware: chain, log }),
-    endpoint: endpoints(all, { composite, log, open }),
+    endpoint: served.find,
     start: () => upstreams.forEach((upstream) => upstream.start()),
     settled: async () => void (await Promise.all(upstreams.map((upstream) => upstream.settled()))),
     upstreams: () => upstreams.map((upstream) => upstream.status),
@@ -72,7 +62,9 @@ export const createGateway: CreateGateway = async (config, options) => {
       return () => listeners.delete(listener);
     },
     containment: { level: spawner.level, explain: spawner.explain },
+    stop: served.stop,
     async close() {
+      await served.stop();
       await composite.close();
       await spawner.close();
     },
@@ -84,6 +76,7 @@ function guards(limits: Limits, own: readonly Middleware[]): readonly Middleware
   return [
     ...own,
     validate({ validator: createAjvValidator() }),
+    taskOwners(),
     freeze(),
     concurrency({ running: limits.callsRunning, waiting: limits.callsWaiting }),
     timeout({ clock: systemClock, defaultMs: limits.callTimeoutMs, maxMs: limits.callTimeoutMaxMs }),
@@ -105,51 +98,6 @@ function contextOf({ tools }: GatewayConfig): { workspacePath?: string } {
   return tools ? { workspacePath: tools.workspace } : {};
 }
 
-interface Effects {
-  readonly config: GatewayConfig;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly spawn: Spawn;
-  onStatus(status: UpstreamStatus): void;
-}
-
-function createUpstream(upstream: UpstreamConfig, effects: Effects): Upstream | BrokenUpstream {
-  if (upstream.kind === "broken") return new BrokenUpstream(upstream);
-  const { log, clock, onStatus } = effects;
-  const { namespace, timeoutMs, startTimeoutMs, validateArguments } = upstream;
-  return new Upstream({
-    namespace,
-    dial: dialOf(upstream, effects),
-    clock,
-    log: (level, message, fields) => log(level, message, { ...fields, upstream: namespace }),
-    clientInfo: { name: "toolgate", version: readVersion() },
-    onStatus,
-    validateArguments,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(startTimeoutMs !== undefined && { connectMs: startTimeoutMs }),
-  });
-}
-
-function dialOf(
-  upstream: Exclude<UpstreamConfig, { kind: "broken" }>,
-  { config, log, clock, spawn }: Effects,
-): Dial {
-  const { namespace } = upstream;
-  const maxMessageBytes = config.limits.upstreamMessageBytes;
-  if (upstream.kind === "http")
-    return dialHttp({ url: upstream.url, headers: upstream.headers, maxMessageBytes, clock });
-  const { command, args, env, cwd } = upstream;
-  return dialStdio({
-    spawn,
-    command,
-    args,
-    cwd,
-    env: upstreamEnv(env, process.env),
-    maxMessageBytes,
-    onStderr: (line) => log("debug", line, { upstream: namespace }),
-  });
-}
-
 interface Served {
   readonly composite: CompositeToolProvider;
   readonly log: Log;
@@ -160,10 +108,10 @@ interface Served {
 function endpoints(
   providers: readonly ToolProvider[],
   { composite, log, open }: Served,
-): Gateway["endpoint"] {
+): { find: Gateway["endpoint"]; stop: Gateway["stop"] } {
   const everything = open(composite);
   const single = new Map<string, McpServerShell>();
-  return (namespace) => {
+  const find = (namespace?: string): McpServerShell | undefined => {
     if (namespace === undefined) return everything;
     const provider = providers.find((candidate) => candidate.namespace === namespace);
     const known = single.get(namespace);
@@ -172,4 +120,10 @@ function endpoints(
     single.set(namespace, shell);
     return shell;
   };
+  const stop = async (): Promise<void> => {
+    for (const shell of [everything, ...single.values()]) shell.close();
+    // What ends by that is answered within this turn, while the doors are open.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { find, stop };
 }

@@ -79,7 +79,8 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-async function ensureFolder(folder: string): Promise<string[]> {
+/** Makes a folder that is this user's alone. Resolves with its path if others had any access until now. */
+export async function ensureFolder(folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const handle = await open(folder, "r");
   try {
@@ -120,8 +121,8 @@ async function read(file: string, created: boolean, before: readonly string[]): 
   }
 }
 
-/** True if others had any access. */
-async function tighten(handle: FileHandle, mode: number): Promise<boolean> {
+/** Takes away what others may do with it, beyond `mode`. True if that was anything. */
+export async function tighten(handle: FileHandle, mode: number): Promise<boolean> {
   const wide = ((await handle.stat()).mode & 0o077) !== 0;
   if (wide) await handle.chmod(mode);
   return wide;

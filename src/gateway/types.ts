@@ -1,6 +1,7 @@
 import type { Log } from "../core/effects.ts";
 import type { Caller, Middleware } from "../core/operation.ts";
 import type { ToolProvider } from "../core/provider.ts";
+import type { OAuthClientConfig } from "../mcp/client/oauthGrant.ts";
 import type { DialectName } from "../mcp/server/dialect.ts";
 import type { Endpoint } from "../wire/endpoint.ts";
 
@@ -21,7 +22,8 @@ export interface GatewayConfig {
   readonly instructions?: string;
 }
 
-interface UpstreamBase {
+/** What every entry that can be started has. */
+export interface UpstreamBase {
   /** The key as the configuration has it. */
   readonly key: string;
   readonly namespace: string;
@@ -31,7 +33,11 @@ interface UpstreamBase {
   readonly startTimeoutMs?: number;
   /** Check arguments here as well, against the schema that the upstream declares. */
   readonly validateArguments: boolean;
+  /** `shared`: one connection for all principals. `principal`: each has one of its own. */
+  readonly isolation: Isolation;
 }
+
+export type Isolation = "shared" | "principal";
 
 export interface StdioUpstreamConfig extends UpstreamBase {
   readonly kind: "stdio";
@@ -47,9 +53,29 @@ export interface HttpUpstreamConfig extends UpstreamBase {
   /** `http:` or `https:`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** True: it speaks HTTP+SSE (specification 2024-11-05, basic/transports). Absent: that is found out. */
+  readonly sse?: boolean;
+  /** How this client is known where the server wants OAuth. Absent: it introduces itself. */
+  readonly oauth?: OAuthClientConfig;
 }
 
-/** An entry that this configuration cannot have started: a variable is not set, or its transport is not supported. */
+/** A server that is reached by a connection which stays. */
+export interface SocketUpstreamConfig extends UpstreamBase {
+  readonly kind: "socket";
+  readonly target: SocketTarget;
+}
+
+export type SocketTarget =
+  | { readonly scheme: "tcp"; readonly host: string; readonly port: number; readonly token?: string }
+  | { readonly scheme: "unix"; readonly path: string }
+  | {
+      readonly scheme: "ws";
+      /** `ws:` or `wss:`. */
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+/** An entry that this configuration cannot have started: a variable is not set. */
 export interface BrokenUpstreamConfig {
   readonly kind: "broken";
   readonly key: string;
@@ -58,7 +84,11 @@ export interface BrokenUpstreamConfig {
   readonly reason: string;
 }
 
-export type UpstreamConfig = StdioUpstreamConfig | HttpUpstreamConfig | BrokenUpstreamConfig;
+export type UpstreamConfig =
+  | StdioUpstreamConfig
+  | HttpUpstreamConfig
+  | SocketUpstreamConfig
+  | BrokenUpstreamConfig;
 
 /** At least one tool is there. */
 export interface BuiltinToolsConfig {
@@ -67,7 +97,8 @@ export interface BuiltinToolsConfig {
   readonly file?: { readonly readLimitBytes: number };
 }
 
-export interface HttpAddress {
+/** Of a door. */
+export interface ListenAddress {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -75,8 +106,14 @@ export interface HttpAddress {
 
 export interface ListenConfig {
   /** Absent: no HTTP. */
-  readonly http?: HttpAddress;
+  readonly http?: ListenAddress;
+  readonly tcp?: ListenAddress;
+  readonly ws?: ListenAddress;
+  /** Of a socket file, absolute. */
+  readonly unix?: string;
   readonly stdio: boolean;
+  /** Also the deprecated HTTP+SSE, below each HTTP endpoint. */
+  readonly sse: boolean;
   readonly dialect: DialectName;
   /** More values of `Host` than the loopback names: a name for any port, or with one port. */
   readonly allowedHosts: readonly string[];
@@ -143,6 +180,11 @@ export interface Gateway {
   /** Calls back at every change of a status. Returns how to stop. */
   onUpstream(listener: (status: UpstreamStatus) => void): () => void;
   readonly containment: Containment;
+  /**
+   * Ends streams of notifications in order, and calls that wait for answers. The doors are closed after it, and then
+   * the gateway. Safe to call twice.
+   */
+  stop(): Promise<void>;
   /** Ends every upstream. Safe to call twice. */
   close(): Promise<void>;
 }
