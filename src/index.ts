@@ -10,10 +10,10 @@ export type {
   ToolSpec,
 } from "./core/tool.ts";
 export { ToolContext } from "./core/context.ts";
-export type { InputRequest, LogEntry, Progress, ToolContextInit } from "./core/context.ts";
+export type { Answers, InputRequest, LogEntry, Progress, ToolContextInit } from "./core/context.ts";
 export { Cancellation } from "./core/cancellation.ts";
-export { ToolResult } from "./core/result.ts";
-export type { ToolOutput } from "./core/result.ts";
+export { isToolResult, ToolResult } from "./core/result.ts";
+export type { InputRequired, OperationResult, RawResult, ToolOutput } from "./core/result.ts";
 export type {
   Annotations,
   AudioContent,
@@ -43,14 +43,26 @@ export type { ClientInfo, Principal } from "./core/principal.ts";
 export type {
   Caller,
   Item,
+  ItemKind,
   Middleware,
   Next,
   Operation,
+  OperationKind,
   Outcome,
   ResolvedOperation,
   Resolver,
 } from "./core/operation.ts";
-export type { ListKind, PromptProvider, ResourceProvider, ToolFacts, ToolProvider } from "./core/provider.ts";
+export type {
+  CompletionRequest,
+  ListKind,
+  PromptProvider,
+  ProviderInfo,
+  ResourceProvider,
+  Subscriber,
+  TaskProvider,
+  ToolFacts,
+  ToolProvider,
+} from "./core/provider.ts";
 export { exposedName, isNamespace, joinName, splitName, toNamespace } from "./core/names.ts";
 export { createCaller } from "./runtime/call.ts";
 export type { CallerOptions } from "./runtime/call.ts";
@@ -66,6 +78,7 @@ export { createAjvValidator } from "./schema/ajvValidator.ts";
 export { concurrency } from "./middleware/concurrency.ts";
 export { freeze } from "./middleware/freeze.ts";
 export { resultSize } from "./middleware/resultSize.ts";
+export { taskOwners } from "./middleware/taskOwners.ts";
 export { timeout } from "./middleware/timeout.ts";
 export { validate } from "./middleware/validate.ts";
 export { McpServerShell } from "./mcp/server/shell.ts";

@@ -103,7 +103,7 @@ describe("keys", () => {
     const { notes } = parse(
       JSON.stringify({ mcpServers: { a: { ...entry, disabled: true, enabled: true } } }),
     );
-    expect(listed).toHaveLength(12);
+    expect(listed).toHaveLength(14);
     expect(notes.map(({ message }) => message)).toEqual([
       `Fields of servers that Toolgate does not know are ignored: a.${strange}.`,
     ]);

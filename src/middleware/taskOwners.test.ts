@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { question, unresolvedOperation } from "../../test/support/operation.ts";
-import { callOf, FakeProvider } from "../../test/support/providers.ts";
+import { callOf } from "../../test/support/providers.ts";
 import { created, FakeTasks, taskOf } from "../../test/support/tasks.ts";
 import { ToolContext } from "../core/context.ts";
 import type { Caller, Outcome } from "../core/operation.ts";
@@ -93,13 +93,11 @@ describe("what starts no task", () => {
 });
 
 test("an answer of the client's makes nobody an owner either", async () => {
-  const fs = new FakeProvider("a", ["ask"]);
-  fs.answer = async (_name, _args, ctx) => {
+  const { a, caller } = setUp();
+  a.answer = async (_name, _args, ctx) => {
     await ctx.ask({ method: "roots/list", params: {} });
     return "done";
   };
-  const middleware = [taskOwners()];
-  const caller = createCaller({ resolver: new CompositeToolProvider().add(fs), middleware });
-  await caller.call(callOf("a__ask"), ada.with({ onAsk: async () => ({ taskId: "a__7" }) }));
+  await start(caller, ada.with({ onAsk: async () => ({ taskId: "a__7" }) }));
   expect(await caller.call(taskOf("a__7"), ada)).toMatchObject(unknown("a__7"));
 });

@@ -16,11 +16,14 @@ const compositeOf = (...providers: readonly ToolProvider[]): CompositeToolProvid
 };
 
 taskProviderContract("A local provider", (local) => local);
-taskProviderContract("CompositeToolProvider", (local) => compositeOf(new FakeTasks("near"), local), "far__");
+taskProviderContract("CompositeToolProvider", (local) => compositeOf(new FakeTasks("near"), local), {
+  tools: "far__",
+  ids: "far__",
+});
 taskProviderContract(
   "CompositeToolProvider, two deep,",
   (local) => new CompositeToolProvider().add(compositeOf(local)).add(new FakeTasks("far")),
-  "team__far__",
+  { tools: "team__far__", ids: "team__far__" },
 );
 
 const failure = (promise: Promise<unknown>): Promise<unknown> =>

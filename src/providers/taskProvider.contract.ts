@@ -9,9 +9,19 @@ import { infoOf } from "./info.ts";
 /** Serves by the provider under test what a local one has. */
 export type MakeTaskProvider = (local: FakeTasks) => ToolProvider | Promise<ToolProvider>;
 
-/** What every provider of tasks does. `prefix` stands before their ids, and before the names of its tools. */
-export function taskProviderContract(name: string, makeProvider: MakeTaskProvider, prefix = ""): void {
-  const taskId = `${prefix}7`;
+/** What stands before the names of tools, and before the ids of tasks. */
+export interface TaskPrefixes {
+  readonly tools: string;
+  readonly ids: string;
+}
+
+/** What every provider of tasks does. */
+export function taskProviderContract(
+  name: string,
+  makeProvider: MakeTaskProvider,
+  { tools, ids }: TaskPrefixes = { tools: "", ids: "" },
+): void {
+  const taskId = `${ids}7`;
   const ctx = new ToolContext({
     agentId: "me",
     clientCapabilities: { extensions: { [tasksExtension]: {} } },
@@ -27,7 +37,7 @@ export function taskProviderContract(name: string, makeProvider: MakeTaskProvide
   describe(`${name} keeps the contract of a provider of tasks`, () => {
     test("a call may answer with a task, which is asked for by the id that it came with", async () => {
       const { provider, tasks } = await setUp();
-      const started = await provider.callTool(`${prefix}job`, {}, ctx);
+      const started = await provider.callTool(`${tools}job`, {}, ctx);
       expect(started).toMatchObject({
         type: "raw",
         value: { resultType: "task", taskId, status: "working" },
@@ -55,7 +65,7 @@ export function taskProviderContract(name: string, makeProvider: MakeTaskProvide
     test.each(["8", "", "7 ", "far__7__", "__proto__"])("%j is not there: NotFound", async (wrong) => {
       const { tasks } = await setUp();
       for (const method of ["tasks/get", "tasks/update", "tasks/cancel"] as const) {
-        const params = { taskId: prefix + wrong, inputResponses: {} };
+        const params = { taskId: ids + wrong, inputResponses: {} };
         const thrown = await tasks.request(method, params, ctx).catch((error: unknown) => error);
         expect(thrown).toBeInstanceOf(ToolError);
         expect(thrown).toMatchObject({ code: "NotFound" });

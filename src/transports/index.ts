@@ -19,5 +19,6 @@ export { bearer, noAuth } from "./http/bearer.ts";
 export type { Authenticate } from "./http/bearer.ts";
 export { dialHttp } from "./http/dial.ts";
 export type { DialHttpOptions } from "./http/dial.ts";
+export type { Challenge, Credentials } from "./http/credentials.ts";
 export { createSpawn } from "./spawn.ts";
 export type { Spawner, SpawnerOptions } from "./spawn.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FakeIo } from "./fakeIo.ts";
 import { root } from "./paths.ts";
@@ -44,12 +44,25 @@ function npmProblem(command: string, script: string | undefined): string | undef
   return name !== undefined && name in manifest.scripts ? undefined : `package.json has no script "${name}"`;
 }
 
+async function folderWith(server: string, folder: string): Promise<string> {
+  const config = { mcpServers: { [server]: { url: "https://mcp.example.com/mcp" } } };
+  await writeFile(join(folder, "toolgate.json"), JSON.stringify(config));
+  return folder;
+}
+
 const understood = "understood";
 
 /** Runs it on a gateway that cannot be made, which is the first thing after the command line and the configuration. */
 async function toolgateProblem(argv: readonly string[], stateFolder: string): Promise<string | undefined> {
   const broken = new Error(understood);
-  const io = new FakeIo({ env: { XDG_STATE_HOME: stateFolder }, stdin: "{}", broken });
+  const io = new FakeIo({
+    env: { XDG_STATE_HOME: stateFolder },
+    stdin: "{}",
+    broken,
+    signIn: () => Promise.reject(broken),
+    // A command about one server wants it configured.
+    ...(argv[0] === "auth" && { cwd: await folderWith(argv[1] ?? "", stateFolder) }),
+  });
   const code = await io.run(...argv);
   return code === 0 || io.stderr.text.includes(understood) ? undefined : io.stderr.text;
 }
