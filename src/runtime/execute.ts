@@ -83,7 +83,7 @@ async function run(operation: ResolvedOperation, item: Item, ctx: ToolContext): 
     case "tasks/cancel":
       if (!provider.tasks) throw notFound(operation);
       return named(
-        raw(await provider.tasks.request(operation.kind, { ...args }, ctx)),
+        raw(await provider.tasks.request(operation.kind, { ...args, taskId: name }, ctx)),
         provider,
       );
     default:

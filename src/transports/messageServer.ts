@@ -1,10 +1,19 @@
 import type { Log } from "../core/effects.ts";
 import type { Principal } from "../core/principal.ts";
-import { Session, type Endpoint, type Exchange, type Reply, type ServerMessage } from "../wire/endpoint.ts";
+import {
+  isDroppable,
+  Session,
+  type Endpoint,
+  type Exchange,
+  type Reply,
+  type ServerMessage,
+} from "../wire/endpoint.ts";
 import { encode, type Incoming, type JsonRpcResponse } from "../wire/jsonrpc.ts";
 
-/** While a client has this much to read, in bytes, it gets no more progress and logs. Answers are never dropped. */
+/** While a client has this much to read, in bytes, it gets no more progress and logs. Anything else is never dropped. */
 const maxUnread = 1024 * 1024;
+/** A client that leaves this much unread when it is told of a change, in bytes, is cut off: it would never know. */
+const maxHeld = 64 * 1024 * 1024;
 
 /** Stands between one client and the endpoint. */
 export interface Gate {
@@ -89,7 +98,7 @@ export class MessageServer {
   #admit(first: Incoming): Admitted | undefined {
     const admission = this.#options.gate.admit(first);
     if ("principal" in admission) {
-      const session = new Session((message) => this.#send(encode(message)));
+      const session = new Session((message) => void this.#tell(message));
       const { principal } = admission;
       return (this.#exchange = { principal, session, send: (message) => this.#tell(message) });
     }
@@ -105,13 +114,15 @@ export class MessageServer {
 
   #tell(message: ServerMessage): boolean {
     if (this.#over) return false;
-    // A question is no more to be dropped than an answer; the peer bounds how many there are.
-    if ("id" in message || this.#options.writer.held <= maxUnread) this.#send(encode(message));
-    else if (!this.#dropped) {
-      this.#dropped = true;
-      this.#options.log("warning", "A client does not read: progress and logs for it are dropped.");
-    }
-    return true;
+    const { writer, log } = this.#options;
+    const missed = writer.held > maxUnread && isDroppable(message);
+    if (missed && !this.#dropped)
+      log("warning", "A client does not read: progress and logs for it are dropped.");
+    this.#dropped ||= missed;
+    if (missed) return true;
+    if (writer.held > maxHeld) this.lost(new Error(`it leaves more than ${maxHeld} bytes unread`));
+    else this.#send(encode(message));
+    return !this.#over;
   }
 
   #send(text: string): void {

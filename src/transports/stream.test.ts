@@ -160,6 +160,22 @@ describe("serveStream", () => {
     expect(log).toHaveBeenCalledTimes(1);
   });
 
+  test("a client that does not read is told of every change, and cut off before they fill the memory", async () => {
+    const params = { text: "x".repeat(1024 * 1024) };
+    const changed = { jsonrpc: "2.0", method: "notifications/resources/updated", params } as const;
+    let told = 0;
+    const endpoint = endpointOf((_, exchange) => {
+      while (exchange.send(changed)) told += 1;
+      return undefined;
+    });
+    const { input, server } = serve(endpoint);
+    input.write(request(1));
+    await server.closed;
+    expect(told).toBeGreaterThan(32);
+    expect(told).toBeLessThan(70);
+    expect(endpoint.ended).toHaveLength(1);
+  });
+
   test("answers that are ready when the input ends still go out, a last line without newline included", async () => {
     const endpoint = endpointOf(async (incoming) => reply(idOf(incoming)));
     const { input, output } = serve(endpoint);

@@ -3,6 +3,7 @@ import type { ToolProvider } from "../core/provider.ts";
 import { McpServerShell } from "../mcp/server/shell.ts";
 import { BuiltinToolProvider } from "../providers/builtin.ts";
 import { Mount } from "../providers/mount.ts";
+import { taskProviderContract } from "../providers/taskProvider.contract.ts";
 import { promptProviderContract } from "../providers/promptProvider.contract.ts";
 import { resourceProviderContract } from "../providers/resourceProvider.contract.ts";
 import { toolProviderContract, type MakeProvider } from "../providers/toolProvider.contract.ts";
@@ -64,4 +65,5 @@ for (const [name, wrap, isolated] of [
   toolProviderContract(name, serveTools);
   resourceProviderContract(name, serve);
   promptProviderContract(name, serve);
+  if (wrap === modern) taskProviderContract(name, serve, { tools: "", ids: "far__" });
 }

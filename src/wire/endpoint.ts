@@ -10,6 +10,11 @@ import type { Headers } from "./protocol.ts";
 /** What a server sends that is no answer. Only a legacy session may be sent requests. */
 export type ServerMessage = JsonRpcNotification | JsonRpcRequest;
 
+/** True for what a client that does not read may miss: only the latest of it matters. Anything else it would never know. */
+export function isDroppable({ method }: ServerMessage): boolean {
+  return method === "notifications/progress" || method === "notifications/message";
+}
+
 /**
  * A connection that stays (stdio, a socket) or a legacy HTTP session. The door makes it; `initialize` fills
  * in what the client said. Modern requests keep no state here but what is in flight.

@@ -117,7 +117,12 @@ export class UpstreamConnection {
   /** A method of the tasks extension, in the server's own terms. */
   async task(method: TaskMethod, params: JsonObject, ctx: ToolContext): Promise<JsonObject> {
     const asked = { method, params: { ...params }, doing: `${method} was asked` };
-    return completed(await this.#requests.ask(ctx, asked));
+    const result = await this.#requests.ask(ctx, asked).catch((error: unknown) => {
+      // Or an update's answers are wrong: the server's own words tell.
+      if (codeOf(error) !== rpcErrors.invalidParams) throw error;
+      throw new ToolError("NotFound", (error as Error).message, { cause: error });
+    });
+    return completed(result);
   }
 
   /**
@@ -200,7 +205,12 @@ export class UpstreamConnection {
 
 /** -32602, and -32002 in earlier revisions (specification 2026-07-28, server/resources, Error Handling). */
 function unlessUnknown(error: unknown, uri: string): unknown {
-  const code = error instanceof ToolError && error.cause instanceof RpcError ? error.cause.code : undefined;
+  const code = codeOf(error);
   const isUnknown = code === rpcErrors.invalidParams || code === rpcErrors.notInitialized;
   return isUnknown ? new ToolError("NotFound", `Resource not found: ${uri}`, { cause: error }) : error;
+}
+
+/** Of the server's own error, if that is why. */
+function codeOf(error: unknown): number | undefined {
+  return error instanceof ToolError && error.cause instanceof RpcError ? error.cause.code : undefined;
 }

@@ -1,5 +1,7 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import type { ItemKind } from "../../core/operation.ts";
+import { tasksExtension } from "../../core/tasks.ts";
+import type { Era } from "../../wire/protocol.ts";
 import { methodNotFound } from "../../wire/peer.ts";
 import type { MethodRequest, Server } from "./method.ts";
 
@@ -19,7 +21,7 @@ export interface About {
 }
 
 /** Tools, logs and list changes are the gateway's own; the rest is there where a provider has it. */
-export async function aboutOf({ caller, instructions }: Server): Promise<About> {
+export async function aboutOf({ caller, instructions }: Server, era: Era = "modern"): Promise<About> {
   const { capabilities, instructions: combined } = await caller.info();
   const { prompts, resources, completions, extensions } = capabilities;
   const subscribe = isObject(resources) && resources["subscribe"] === true;
@@ -31,10 +33,16 @@ export async function aboutOf({ caller, instructions }: Server): Promise<About> 
       ...(prompts !== undefined && { prompts: { listChanged: true } }),
       ...(resources !== undefined && { resources: { listChanged: true, ...(subscribe && { subscribe }) } }),
       ...(completions !== undefined && { completions: {} }),
-      ...(isObject(extensions) && { extensions }),
+      ...(isObject(extensions) && { extensions: extensionsOf(extensions, era) }),
     },
     ...(texts.length > 0 && { instructions: texts.join("\n\n") }),
   };
+}
+
+/** Of both sides. There are no tasks in sessions (extension `io.modelcontextprotocol/tasks`, Backward Compatibility). */
+export function extensionsOf(extensions: JsonObject, era: Era): JsonObject {
+  const { [tasksExtension]: _, ...rest } = extensions;
+  return era === "modern" ? extensions : rest;
 }
 
 /** A method of a capability that nobody here has does not exist. Throws `RpcError`. */

@@ -1,12 +1,6 @@
 import { isObject } from "../../core/json.ts";
 import { RpcError, rpcErrors, type JsonRpcRequest } from "../../wire/jsonrpc.ts";
-import {
-  decodeHeader,
-  metaKeys,
-  metaOf,
-  modernVersions,
-  type Headers,
-} from "../../wire/protocol.ts";
+import { decodeHeader, metaKeys, metaOf, modernVersions, type Headers } from "../../wire/protocol.ts";
 import { invalidParams } from "./method.ts";
 
 /**

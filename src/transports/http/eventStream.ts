@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, Log, Timer } from "../../core/effects.ts";
-import type { ServerMessage } from "../../wire/endpoint.ts";
+import { isDroppable, type ServerMessage } from "../../wire/endpoint.ts";
 import { encode } from "../../wire/jsonrpc.ts";
 import type { ResponseHeaders } from "./respond.ts";
 
@@ -28,14 +28,9 @@ export interface MessageStream {
   end(text?: string): void;
 }
 
-/** True for a message that a slow reader may miss. */
-export function isDroppable(message: ServerMessage): boolean {
-  return !("id" in message);
-}
-
 /**
  * A response that is a stream of server-sent events (WHATWG HTML, section 9.2). A reader that is too slow
- * loses notifications, never requests or the last message, and the log says how many; one that does not read
+ * loses progress and logs, never anything else, and the log says how many; one that does not read
  * at all loses its connection.
  */
 export class EventStream implements MessageStream {

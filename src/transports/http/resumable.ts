@@ -1,6 +1,7 @@
 import type { ServerMessage } from "../../wire/endpoint.ts";
 import { encode } from "../../wire/jsonrpc.ts";
-import { isDroppable, type EventStream, type MessageStream } from "./eventStream.ts";
+import { isDroppable } from "../../wire/endpoint.ts";
+import type { EventStream, MessageStream } from "./eventStream.ts";
 
 /** Milliseconds after which a client is to come back when its connection was closed. */
 const retryMs = 1000;

@@ -1,7 +1,7 @@
-import { isObject } from "../../../core/json.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
 import type { ClientInfo } from "../../../core/principal.ts";
 import { legacyVersions } from "../../../wire/protocol.ts";
-import { aboutOf } from "../capabilities.ts";
+import { aboutOf, extensionsOf } from "../capabilities.ts";
 import { invalidParams, type Method } from "../method.ts";
 import { endSubscriptions } from "../subscriptions.ts";
 
@@ -11,18 +11,23 @@ export const initialize: Method = async (server, { params, exchange }) => {
   if (typeof asked !== "string") throw invalidParams("initialize: params.protocolVersion must be a string");
   const protocolVersion = legacyVersions.find((version) => version === asked) ?? legacyVersions[0];
   const client = toClientInfo(clientInfo);
-  const about = await aboutOf(server);
+  const about = await aboutOf(server, "legacy");
   if (exchange.session) {
     endSubscriptions(exchange.session, "the session was opened again");
     exchange.session.legacy = {
       protocolVersion,
-      capabilities: isObject(capabilities) ? capabilities : {},
+      capabilities: isObject(capabilities) ? clientCapabilities(capabilities) : {},
       subscriptions: new Map(),
       ...(client && { client }),
     };
   }
   return { protocolVersion, serverInfo: server.serverInfo, ...about };
 };
+
+function clientCapabilities(declared: JsonObject): JsonObject {
+  const { extensions } = declared;
+  return isObject(extensions) ? { ...declared, extensions: extensionsOf(extensions, "legacy") } : declared;
+}
 
 /** Undefined where the client says nothing usable of itself: it is for display only. */
 export function toClientInfo(value: unknown): ClientInfo | undefined {

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../../core/json.ts";
+import type { Caller } from "../../../core/operation.ts";
 import type { ToolProvider } from "../../../core/provider.ts";
 import { callerTo, providerOf, ShellClient } from "../../../../test/support/shellClient.ts";
 
@@ -125,6 +126,23 @@ test("what is here is told in both eras, with how to use it", async () => {
   };
   expect((await client.initialize()).result).toMatchObject(told);
   expect((await client.modern("server/discover")).result).toMatchObject(told);
+});
+
+test("there are no tasks in a session, whatever both sides say of the extension", async () => {
+  const tasks = { "io.modelcontextprotocol/tasks": {}, "x.y/z": {} };
+  const seen: unknown[] = [];
+  const info = async () => ({ capabilities: { extensions: tasks } });
+  const call: Caller["call"] = async (_, ctx) => {
+    seen.push(ctx.clientCapabilities["extensions"]);
+    return { type: "result", result: { content: [] } };
+  };
+  const client = new ShellClient({ ...caller, info, call });
+  const { result } = await client.initialize({ extensions: tasks });
+  expect(result.capabilities.extensions).toEqual({ "x.y/z": {} });
+  expect((await client.modern("server/discover")).result.capabilities.extensions).toEqual(tasks);
+  await client.ask("tools/call", { name: "a" });
+  expect(seen).toEqual([{ "x.y/z": {} }]);
+  expect((await client.ask("tasks/get", { taskId: "a" })).error.code).toBe(-32601);
 });
 
 test("resources whose changes nobody tells are not announced as if they were", async () => {
