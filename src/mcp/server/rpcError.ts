@@ -41,7 +41,7 @@ function notFound(
 }
 
 /** Only the modern era has a code for it (specification 2026-07-28, basic, `_meta`). */
-function missingCapability({ message, data }: ToolError, era: Era): RpcError {
+function missingCapability({ message, data }: Pick<ToolError, "message" | "data">, era: Era): RpcError {
   if (era === "legacy") return new RpcError(rpcErrors.internalError, message, { data });
   return new RpcError(rpcErrors.missingClientCapability, message, { data, status: 400 });
 }
@@ -50,8 +50,8 @@ function missingCapability({ message, data }: ToolError, era: Era): RpcError {
 function upstreamError(error: ToolError, era: Era): RpcError {
   const theirs = isObject(error.data) ? error.data["error"] : undefined;
   const { code, data } = isObject(theirs) ? theirs : {};
-  if (code === rpcErrors.missingClientCapability && era === "modern")
-    return new RpcError(code, error.message, { data, status: 400 });
+  if (code === rpcErrors.missingClientCapability)
+    return missingCapability({ message: error.message, data }, era);
   const isOurs =
     typeof code !== "number" || !Number.isInteger(code) || (era === "modern" && isForbidden(code));
   return new RpcError(isOurs ? rpcErrors.internalError : code, error.message, { data });

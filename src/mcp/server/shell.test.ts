@@ -548,6 +548,13 @@ describe("errors of a call", () => {
     expect(await send(modernCall)).toMatchObject({ status, error: { code, message: error.message } });
   });
 
+  it("that only a modern upstream has a code for are internal ones in a legacy session", async () => {
+    const { initialize, send } = connect(callerOf(() => failure(upstream(-32021))));
+    await initialize();
+    const reply = await send({ id: 1, method: "tools/call", params: { name: "echo" } });
+    expect(reply.error).toEqual({ code: -32603, message: 'Upstream "fs": no', data: { a: 1 } });
+  });
+
   it("that are for the model are results, whoever found them", async () => {
     const { send } = connect(callerOf(() => failure(new ToolError("Unavailable", "fs is not there"))));
     const content = [{ type: "text", text: "fs is not there" }];
