@@ -101,7 +101,8 @@ export class TokenStore implements GrantStore {
         return () => rm(file, { force: true });
       }
       const held = await ifThere(stat(file));
-      if (held && Date.now() - held.mtimeMs > staleMs) await rm(file, { force: true });
+      // A clock that was set back makes locks of the future.
+      if (held && Math.abs(Date.now() - held.mtimeMs) > staleMs) await rm(file, { force: true });
       else await (this.#options.sleep ?? sleep)(lookMs);
     }
   }

@@ -14,6 +14,8 @@ import { encode, type Incoming, type JsonRpcResponse } from "../wire/jsonrpc.ts"
 const maxUnread = 1024 * 1024;
 /** A client that leaves this much unread when it is told of a change, in bytes, is cut off: it would never know. */
 const maxHeld = 64 * 1024 * 1024;
+/** The same for an answer, in bytes: a client may well have asked for many long ones at once. */
+const maxHeldAnswers = 256 * 1024 * 1024;
 
 /** Stands between one client and the endpoint. */
 export interface Gate {
@@ -109,7 +111,9 @@ export class MessageServer {
   }
 
   readonly #reply = (reply: Reply | undefined): void => {
-    if (reply) this.#send(reply.text);
+    if (!reply) return;
+    if (this.#options.writer.held > maxHeldAnswers) this.#cut(maxHeldAnswers);
+    else this.#send(reply.text);
   };
 
   #tell(message: ServerMessage): boolean {
@@ -120,9 +124,13 @@ export class MessageServer {
       log("warning", "A client does not read: progress and logs for it are dropped.");
     this.#dropped ||= missed;
     if (missed) return true;
-    if (writer.held > maxHeld) this.lost(new Error(`it leaves more than ${maxHeld} bytes unread`));
+    if (writer.held > maxHeld) this.#cut(maxHeld);
     else this.#send(encode(message));
     return !this.#over;
+  }
+
+  #cut(limit: number): void {
+    this.lost(new Error(`it leaves more than ${limit} bytes unread`));
   }
 
   #send(text: string): void {

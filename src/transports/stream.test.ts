@@ -75,6 +75,22 @@ describe("serveStream", () => {
     );
   });
 
+  test("a client that leaves its answers unread is cut off: they would fill the memory", async () => {
+    const text = "x".repeat(64 * 1024 * 1024);
+    const releases: ((reply: Reply) => void)[] = [];
+    const endpoint = endpointOf(() => new Promise<Reply>((resolve) => void releases.push(resolve)));
+    const unread = new Writable({ write: () => {} });
+    const { input, server, log } = serve(endpoint, unread);
+    for (let id = 1; id <= 6; id++) input.write(request(id));
+    await vi.waitFor(() => expect(releases).toHaveLength(6));
+    for (const release of releases) release({ text, status: 200 });
+    await server.closed;
+    expect(endpoint.ended).toHaveLength(1);
+    expect(log.mock.calls.map(([, message]) => message)).toEqual([
+      expect.stringContaining("leaves more than 268435456 bytes unread"),
+    ]);
+  });
+
   test("a slow call does not hold up a fast one", async () => {
     let finishSlow: (reply: Reply) => void = () => {};
     const slow = new Promise<Reply>((resolve) => (finishSlow = resolve));

@@ -4,12 +4,12 @@ import { boundedFetch, isSecure } from "./oauthFetch.ts";
 
 type Answer = (url: URL, init: RequestInit) => Promise<Response>;
 
-function bounded(answer: Answer) {
+function bounded(answer: Answer, server = "http://lan.example:8080/mcp") {
   const clock = new FakeClock();
   const asked: string[] = [];
   const fetch = boundedFetch({
     clock,
-    server: new URL("http://lan.example:8080/mcp"),
+    server: new URL(server),
     fetch: (url, init) => {
       asked.push(String(url));
       return answer(new URL(url), init ?? {});
@@ -32,14 +32,19 @@ test("an answer without a body has none", async () => {
   expect((await fetch("https://auth.example/")).body).toBeNull();
 });
 
-test("plain http goes to this machine and to the server itself only", async () => {
+test("plain http goes to the server itself only, and around this machine if it is here", async () => {
   const { fetch, asked } = bounded(async () => new Response());
-  for (const url of ["http://169.254.169.254/x", "http://lan.example/x", "file:///etc/passwd"])
+  const refused = ["http://169.254.169.254/x", "http://lan.example/x", "file:///etc/passwd"];
+  for (const url of [...refused, "http://127.0.0.1:9/x", "http://localhost/x"])
     await expect(fetch(url)).rejects.toThrow(/is not https, so nothing is asked there/);
   expect(asked).toEqual([]);
-  for (const url of ["http://127.0.0.1:9/x", "http://lan.example:8080/x", "https://auth.example/x"])
-    await fetch(url);
-  expect(asked).toHaveLength(3);
+  for (const url of ["http://lan.example:8080/x", "https://auth.example/x"]) await fetch(url);
+  expect(asked).toHaveLength(2);
+  const here = bounded(async () => new Response(), "http://localhost:8080/mcp");
+  await here.fetch("http://127.0.0.1:9/x");
+  await expect(here.fetch("http://lan.example/x")).rejects.toThrow(/is not https/);
+  const away = bounded(async () => new Response(), "https://evil.example/mcp");
+  await expect(away.fetch("http://127.0.0.1:9/admin")).rejects.toThrow(/is not https/);
 });
 
 test("a body that is too long is not read to its end", async () => {

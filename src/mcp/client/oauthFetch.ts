@@ -5,7 +5,7 @@ import { plainAddress, reasonOf } from "../../transports/http/dialErrors.ts";
 export interface BoundedFetchOptions {
   readonly fetch: FetchLike;
   readonly clock: Clock;
-  /** The server that tokens are for: the one that may be reached by plain http on another machine. */
+  /** The server that tokens are for. */
   readonly server: URL;
 }
 
@@ -23,8 +23,7 @@ export function boundedFetch({ fetch, clock, server }: BoundedFetchOptions): Fet
   return async (input, init) => {
     const url = new URL(input);
     const address = plainAddress(url);
-    if (!isSecure(url) && url.origin !== server.origin)
-      throw new TypeError(`${address} is not https, so nothing is asked there.`);
+    if (!mayBeAsked(url, server)) throw new TypeError(`${address} is not https, so nothing is asked there.`);
     const late = new AbortController();
     const timer = clock.timer(() => late.abort(new Error(`no answer within ${answerMs / 1000} s`)), answerMs);
     try {
@@ -39,6 +38,15 @@ export function boundedFetch({ fetch, clock, server }: BoundedFetchOptions): Fet
       timer.stop();
     }
   };
+}
+
+/**
+ * By plain http only the server itself, and what else is on this machine if that is: a server elsewhere must not have
+ * local services asked.
+ */
+function mayBeAsked(url: URL, server: URL): boolean {
+  if (url.protocol === "https:" || url.origin === server.origin) return true;
+  return isSecure(url) && server.protocol === "http:" && isSecure(server);
 }
 
 /** True for https, and for http on this machine (RFC 8252, section 8.3). */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { parse, type Incoming } from "../../wire/jsonrpc.ts";
+import { Pieces } from "../pieces.ts";
 import type { Refusal } from "./respond.ts";
 
 export const notJson: Refusal = {
@@ -20,26 +21,19 @@ export function readMessage(
   maxBytes: number,
   done: (incoming: Incoming) => void,
 ): void {
-  let chunks: Buffer[] = [];
+  let body: Pieces | undefined = new Pieces();
   let bytes = 0;
-  let oversized = false;
   req.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= maxBytes) {
-      chunks.push(chunk);
-      return;
-    }
-    if (!oversized) {
-      oversized = true;
-      chunks = [];
+    if (bytes <= maxBytes) return body?.add(chunk);
+    if (body) {
+      body = undefined;
       done({ kind: "invalid", reason: "size", limit: maxBytes });
     }
     if (bytes > maxBytes * patience) req.destroy();
   });
   req.on("end", () => {
-    if (oversized) return;
-    const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-    done(parse(body.toString()));
+    if (body) done(parse(body.text()));
   });
 }
 

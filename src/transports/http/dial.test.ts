@@ -496,3 +496,35 @@ test("a modern request for a task names it in a header", async () => {
     await link.send(modern(method, { taskId: "t-1" }));
   expect(seen.map(({ headers }) => headers["mcp-name"])).toEqual(["t-1", "t-1", "t-1"]);
 });
+
+test("line breaks of any kind, split anywhere, end the lines of a stream", async () => {
+  const text = JSON.stringify(answer(1, { text: "größe" }));
+  for (const end of ["\n", "\r", "\r\n"]) {
+    const bytes = Buffer.from([": hello", "", "id: 1", "data:", `data: ${text}`, "", ""].join(end));
+    const { link, messages } = await serve((_, response) => {
+      stream(response);
+      const next = (at: number): void => {
+        if (at < bytes.length) response.write(bytes.subarray(at, at + 1), () => setImmediate(next, at + 1));
+        else response.end();
+      };
+      next(0);
+    });
+    await link.send(modern("x"));
+    expect(messages).toMatchObject([{ kind: "response", message: { result: { text: "größe" } } }]);
+  }
+});
+
+test("an event of more lines than the bound has room for is too long, however short they are", async () => {
+  const { link, messages } = await serve((_, response) => stream(response).write("data:\n".repeat(1_000)), {
+    maxMessageBytes: 10_000,
+  });
+  await link.send(modern("x"));
+  expect(messages).toEqual([{ kind: "invalid", reason: "size", limit: 10_000, id: 1 }]);
+
+  const many = await serve(
+    (_, response) => stream(response).end(": hi\n\n".repeat(1_000) + event(answer(1))),
+    { maxMessageBytes: 10_000 },
+  );
+  await many.link.send(modern("x"));
+  expect(many.messages).toMatchObject([{ kind: "response" }]);
+});

@@ -7,7 +7,7 @@ import { idOf, readAnswer } from "./dialAnswer.ts";
 import { SessionLost } from "./dialErrors.ts";
 import { FallbackLink } from "./dialFallback.ts";
 import { modernVersionOf, postHeaders, sessionHeaders, type HeaderMap } from "./dialHeaders.ts";
-import { defaultMaxBytes, noticeMs, type DialHttpOptions } from "./dialOptions.ts";
+import { defaultMaxBytes, lingerMs, noticeMs, type DialHttpOptions } from "./dialOptions.ts";
 import { Requester } from "./dialRequest.ts";
 import { resume } from "./dialResume.ts";
 import { SseLink } from "./dialSse.ts";
@@ -23,8 +23,6 @@ interface Open {
   timer?: Timer;
 }
 
-/** How long the stream of an answered or cancelled request may stay open. */
-const lingerMs = 5_000;
 /** How long the end of a session waits for the server. */
 const goodbyeMs = 2_000;
 

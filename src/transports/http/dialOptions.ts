@@ -23,3 +23,6 @@ export const defaultMaxBytes = 32 * 1024 * 1024;
 
 /** How long the server may take over a message that wants no answer, in milliseconds. */
 export const noticeMs = 10_000;
+
+/** How long the response to a request that was answered or cancelled may stay open, in milliseconds. */
+export const lingerMs = 5_000;

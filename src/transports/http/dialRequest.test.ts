@@ -196,3 +196,20 @@ test("a JSON-RPC error with 401 is a refusal like any other", async () => {
   await link.send(request("x"));
   expect(messages).toMatchObject([{ message: { id: 1, result: {} } }]);
 });
+
+test("a refusal whose body has no end is cut off before the request is made again", async () => {
+  const { credentials } = tokens(2);
+  let cut!: () => void;
+  const gone = new Promise<void>((resolve) => (cut = resolve));
+  const { link, messages } = await serve(
+    (one, response, req) => {
+      if (one.headers.authorization === "Bearer t2") return echo(one, response, req);
+      response.on("close", cut);
+      response.writeHead(401).write("log in, ");
+    },
+    { credentials },
+  );
+  await link.send(modern("x"));
+  await gone;
+  expect(messages).toMatchObject([{ kind: "response" }]);
+});

@@ -67,7 +67,7 @@ export class Requester {
       // Nobody is asked to log in for the sake of a farewell.
       if (!challenge || again === maxAgain || method === "DELETE") return response;
       if (!(await unlessCancelled(cancellation, credentials.refused(challenge)))) return response;
-      response.resume();
+      discard(response);
     }
   }
 
@@ -88,6 +88,12 @@ export class Requester {
       request.end(body);
     });
   }
+}
+
+/** Keeps the connection only where nothing is left to come on it: a body may be without end. */
+function discard(response: IncomingMessage): void {
+  if (response.complete) response.resume();
+  else response.destroy();
 }
 
 /** What the server refuses before it runs anything, and other credentials may change (RFC 6750, section 3.1). */

@@ -231,3 +231,37 @@ test("closing ends the stream, what is under way, and a stream that is only bein
     expect(opening.clock.pending).toBe(0);
   }
 });
+
+test("a POST that the server does not end goes soon after its answer or its withdrawal: it would be kept for ever", async () => {
+  for (const begins of [false, true]) {
+    let closed = 0;
+    let wake = (): void => {};
+    const { link, seen, until, clock, arrived } = await old({
+      options: forced,
+      onMessage(one, response, say) {
+        if (begins) response.writeHead(202).write("Accep");
+        response.on("close", () => {
+          closed++;
+          wake();
+        });
+        if (one.body.id === 1) say(event(answer(1)));
+      },
+    });
+    const gone = async (count: number): Promise<void> => {
+      while (closed < count) await new Promise<void>((resolve) => (wake = resolve));
+    };
+    const answered = Promise.resolve(link.send(request("x"))).catch(() => {});
+    await arrived(1);
+    expect(clock.nextIn).toBe(5_000);
+    await clock.pass(5_000);
+    await gone(1);
+    await answered;
+    const withdrawn = Promise.resolve(link.send(request("x", {}, 2))).catch(() => {});
+    await until(() => seen.at(-1)?.body.id === 2);
+    expect(link.cancel!(2)).toBe(false);
+    await clock.pass(5_000);
+    await gone(2);
+    await withdrawn;
+    expect(clock.pending).toBe(0);
+  }
+});

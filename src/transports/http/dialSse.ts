@@ -1,18 +1,26 @@
 import type { IncomingMessage } from "node:http";
 import { Cancellation } from "../../core/cancellation.ts";
-import type { Clock } from "../../core/effects.ts";
+import type { Clock, Timer } from "../../core/effects.ts";
 import { systemClock } from "../../core/systemClock.ts";
-import { encode, type JsonRpcMessage } from "../../wire/jsonrpc.ts";
+import { encode, type JsonRpcMessage, type RequestId } from "../../wire/jsonrpc.ts";
 import type { Link, LinkEvents } from "../../wire/link.ts";
 import { httpError, idOf } from "./dialAnswer.ts";
 import { isEventStream, messageIn, readEvents, readText, TooLarge, type EventReader } from "./dialBody.ts";
 import { plainAddress, startOf } from "./dialErrors.ts";
 import { postHeaders } from "./dialHeaders.ts";
-import { defaultMaxBytes, noticeMs, type DialHttpOptions } from "./dialOptions.ts";
+import { defaultMaxBytes, lingerMs, noticeMs, type DialHttpOptions } from "./dialOptions.ts";
 import { Requester } from "./dialRequest.ts";
 
 /** How long an open stream may be silent before it names its endpoint. */
 const endpointMs = 10_000;
+/** What is read of the answer to a POST that was accepted, in bytes. */
+const maxAccepted = 64 * 1024;
+
+/** A message that the server has not taken yet. */
+interface Post {
+  readonly cancellation: Cancellation;
+  timer?: Timer;
+}
 
 /**
  * HTTP+SSE (specification 2024-11-05, basic/transports): GET opens a stream whose first event names the endpoint
@@ -27,6 +35,7 @@ export class SseLink implements Link {
   readonly #stream: Requester;
   /** The stream, and every message under way. */
   readonly #life = new Cancellation();
+  readonly #running = new Map<RequestId, Post>();
   #opening: Promise<Requester> | undefined;
   #posts: Requester | undefined;
   #protocolVersion: string | undefined;
@@ -48,22 +57,29 @@ export class SseLink implements Link {
   async send(message: JsonRpcMessage): Promise<void> {
     if (this.#ended) throw this.#ended;
     const posts = await (this.#opening ??= this.#open());
-    const cancellation = this.#life.child();
-    const timer =
-      idOf(message) === undefined
-        ? this.#clock.timer(() => cancellation.cancel("late"), noticeMs)
-        : undefined;
+    const post: Post = { cancellation: this.#life.child() };
+    const id = idOf(message);
+    if (id === undefined) this.#endAfter(noticeMs, post);
+    else this.#running.set(id, post);
     const headers = postHeaders(message, { protocolVersion: this.#protocolVersion });
     try {
+      const { cancellation } = post;
       const response = await posts.send({ method: "POST", headers, body: encode(message), cancellation });
       const status = response.statusCode ?? 0;
       if (status < 200 || status > 299) throw await this.#refusal(response, posts.address);
-      // The answer comes on the stream.
-      response.resume();
+      // The answer comes on the stream: of what else there is, nothing is needed.
+      await readText(response, maxAccepted).catch(() => {});
     } finally {
-      timer?.stop();
-      cancellation.release();
+      post.timer?.stop();
+      post.cancellation.release();
+      if (id !== undefined) this.#running.delete(id);
     }
+  }
+
+  /** A notification has to say it. */
+  cancel(id: RequestId): boolean {
+    this.#settled(id);
+    return false;
   }
 
   negotiated(protocolVersion: string): void {
@@ -107,7 +123,9 @@ export class SseLink implements Link {
       if (this.#ended) return;
       if (!this.#posts) return this.#begin(event, begun);
       const incoming = messageIn(event);
-      if (incoming) this.#events.message(incoming);
+      if (!incoming) return;
+      if (incoming.kind === "response") this.#settled(incoming.message.id);
+      this.#events.message(incoming);
     };
     try {
       await readEvents(response, { maxBytes, onEvent });
@@ -133,6 +151,16 @@ export class SseLink implements Link {
     this.#end(
       new Error(`${address} wants messages sent to ${target}, which is another origin: that is refused.`),
     );
+  }
+
+  /** Nobody waits for its answer any more: the server may end the POST properly, but not keep it. */
+  #settled(id: RequestId | null | undefined): void {
+    const post = id === undefined || id === null ? undefined : this.#running.get(id);
+    if (post) this.#endAfter(lingerMs, post);
+  }
+
+  #endAfter(ms: number, post: Post): void {
+    post.timer ??= this.#clock.timer(() => post.cancellation.cancel("late"), ms);
   }
 
   async #refusal(response: IncomingMessage, address: string): Promise<Error> {

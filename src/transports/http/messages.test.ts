@@ -509,6 +509,34 @@ describe("GET", () => {
   });
 });
 
+test("a stream that would wait for another answer on its connection is refused: it would not hear of its end", async () => {
+  const id = await initialized(server);
+  const headers = { Accept: "text/event-stream", "Mcp-Session-Id": id };
+  const socket = pipeline(server, [{ body: modernRequest("hold") }]);
+  const refused = new Promise<string>((resolve) => {
+    let text = "";
+    socket.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+      if (text.includes("400 Bad Request")) resolve(text);
+    });
+  });
+  const lines = Object.entries({ Host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}`);
+  socket.write(`GET /mcp HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+  const arrived = endpoint.arrive(2);
+  // What comes after it has been read: so has it.
+  const last = JSON.stringify(modernRequest("ping", {}, 2));
+  socket.write(
+    `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${last.length}\r\n\r\n${last}`,
+  );
+  await arrived;
+  release.resolve({ text: "{}", status: 200 });
+  expect(await refused).toContain("A stream wants its turn");
+  socket.destroy();
+  const own = open(server, { method: "GET", headers });
+  expect((await own.response).statusCode).toBe(200);
+  own.abort();
+});
+
 describe("other methods", () => {
   test.each([
     ["GET", {}],

@@ -5,7 +5,7 @@ import { isJson, notJson, readMessage } from "./body.ts";
 import { EventStream, type StreamEffects } from "./eventStream.ts";
 import { headersOf, HttpExchange, wantsEvents, type Asked, type Terms } from "./exchange.ts";
 import { ReplayBudget, type ReplayLimits } from "./replay.ts";
-import { refuse, sendEmpty, type Refusal } from "./respond.ts";
+import { isQueued, queuedStream, refuse, sendEmpty, type Refusal } from "./respond.ts";
 import { HttpSession, type Sessions } from "./sessions.ts";
 
 /** A request that has come through the door. */
@@ -128,6 +128,7 @@ export class Messages {
   #get(admitted: Admitted): void {
     const { req, res } = admitted;
     if (!wantsEvents(req.headers.accept)) return refuse(res, notAllowed);
+    if (isQueued(res)) return refuse(res, queuedStream);
     const found = this.#named(admitted);
     if (!found) return;
     const lastEvent = headersOf(req)("last-event-id");

@@ -38,3 +38,16 @@ export function refuse(res: ServerResponse, refusal: Refusal): void {
   const error = new RpcError(refusal.code ?? rpcErrors.invalidRequest, refusal.message);
   sendJson(res, refusal.status, encode(error.toResponse(refusal.id)), refusal.headers);
 }
+
+/**
+ * True for an answer that has to wait for another one on its connection (RFC 9112, section 9.3.2). As a stream it would
+ * not hear of the connection's end.
+ */
+export function isQueued(res: ServerResponse): boolean {
+  return res.socket === null;
+}
+
+export const queuedStream: Refusal = {
+  status: 400,
+  message: "A stream wants its turn: ask for it when the connection has no other answer to give.",
+};

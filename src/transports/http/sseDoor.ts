@@ -5,7 +5,7 @@ import type { Incoming } from "../../wire/jsonrpc.ts";
 import { isJson, notJson, readMessage } from "./body.ts";
 import { EventStream, type StreamEffects } from "./eventStream.ts";
 import { wantsEvents } from "./exchange.ts";
-import { refuse, sendEmpty, sendJson, type Refusal } from "./respond.ts";
+import { isQueued, queuedStream, refuse, sendEmpty, sendJson, type Refusal } from "./respond.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
 
 /** A request that has come through the door. */
@@ -89,6 +89,7 @@ export class SseDoor {
         message: `This address takes GET with Accept: text/event-stream. Clients of revision 2025-03-26 and newer use ${base}.`,
         headers: { Allow: "GET" },
       });
+    if (isQueued(res)) return refuse(res, queuedStream);
     const { sessions, effects } = this.#options;
     const opened = new SseSession(endpoint, principal, new EventStream(res, effects));
     sessions.add(opened);
