@@ -85,6 +85,31 @@ describe("what is no tool's answer", () => {
   });
 });
 
+describe("an error", () => {
+  const failing = (error: Error, maxBytes: number) =>
+    resultSize({ maxBytes }).call!(resolvedOperation(), new ToolContext(), () => Promise.reject(error));
+
+  test.each(["UpstreamError", "ClientRefused"] as const)(
+    "of others is bounded by maxBytes: %s",
+    async (code) => {
+      const data = { error: { code: -32000, message: "b".repeat(300), data: "c".repeat(300) } };
+      const error = new ToolError(code, "a".repeat(300), { data });
+      await expect(failing(error, 2_000)).rejects.toBe(error);
+      await expect(failing(error, 900)).rejects.toMatchObject({
+        code: "ResultTooLarge",
+        message: expect.stringMatching(
+          /^The error of \S+ is 9\d\d bytes, which is more than the limit of 900 bytes/,
+        ),
+      });
+    },
+  );
+
+  test("of our own passes as it is", async () => {
+    for (const error of [new ToolError("ExecutionFailed", "a".repeat(900)), new Error("a".repeat(900))])
+      await expect(failing(error, 300)).rejects.toBe(error);
+  });
+});
+
 describe("over textBytes", () => {
   test("text keeps two thirds of head and one third of tail, and says what is missing", async () => {
     const text = `${"h".repeat(1_000)}${"t".repeat(1_000)}`;

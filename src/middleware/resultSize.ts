@@ -15,7 +15,7 @@ export interface ResultSizeOptions {
   readonly textBytes?: number;
 }
 
-/** Bounds what a tool, a resource, a prompt or a client may answer. Text counts as UTF-8, anything else as its JSON. Throws `ToolError` `ResultTooLarge`. */
+/** Bounds what a tool, a resource, a prompt or a client may answer, be it an error. Text counts as UTF-8, anything else as its JSON. Throws `ToolError` `ResultTooLarge`. */
 export function resultSize({
   maxBytes = 16 * 1024 * 1024,
   textBytes = maxBytes,
@@ -25,7 +25,9 @@ export function resultSize({
   return {
     name: "resultSize",
     async call(operation, ctx, next) {
-      const result = await next(operation, ctx);
+      const result = await next(operation, ctx).catch((error: unknown) => {
+        throw boundedError(error, operation.name, maxBytes);
+      });
       if (!mayExceed(result, Math.min(maxBytes, textBytes))) return result;
       if (isToolResult(result)) return bounded(result, operation.name, { maxBytes, textBytes });
       const size = jsonBytes(result);
@@ -33,6 +35,16 @@ export function resultSize({
       return result;
     },
   };
+}
+
+/** What another program has sent: errors of our own are short. */
+function boundedError(error: unknown, name: string, maxBytes: number): unknown {
+  if (!(error instanceof ToolError)) return error;
+  const { code, message, data } = error;
+  if (code !== "UpstreamError" && code !== "ClientRefused") return error;
+  const said = { message, data };
+  const size = mayExceed(said, maxBytes) ? jsonBytes(said) : 0;
+  return size > maxBytes ? tooLarge(`The error of ${name}`, size, maxBytes) : error;
 }
 
 function bounded(

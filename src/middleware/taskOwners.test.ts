@@ -72,6 +72,26 @@ test("the oldest tasks are forgotten, and no more of them than has to be", async
   expect(await caller.call(taskOf("a__7"), ada)).toMatchObject(unknown("a__7"));
 });
 
+test("tasks of one principal do not make those of another be forgotten", async () => {
+  const { a, caller } = setUp({ max: 2 });
+  await start(caller, ada);
+  for (const id of ["1", "2", "3", "1"]) {
+    a.answer = () => created(id);
+    await start(caller, eve);
+  }
+  expect(await caller.call(taskOf("a__7"), ada)).toMatchObject({ type: "result" });
+  expect(await caller.call(taskOf("a__2"), eve)).toMatchObject(unknown("a__2"));
+});
+
+test("one with an endless id is not remembered", async () => {
+  const { a, caller } = setUp();
+  const id = "7".repeat(1_001);
+  a.answer = () => created(id);
+  expect(await start(caller, ada)).toMatchObject({ type: "result" });
+  expect(await caller.call(taskOf(`a__${id}`), ada)).toMatchObject(unknown(`a__${id}`));
+  expect(a.asked).toEqual([]);
+});
+
 describe("what starts no task", () => {
   test.each([
     ["a text", "a__7"],

@@ -3,9 +3,12 @@ import type { Middleware } from "../core/operation.ts";
 import { isTaskMethod, taskIdOf } from "../core/tasks.ts";
 
 export interface TaskOwnersOptions {
-  /** Tasks whose owner is remembered; of more than that the oldest are forgotten. Default 10,000. */
+  /** Tasks of one principal that are remembered; of more than that its oldest are forgotten. Default 10,000. */
   readonly max?: number;
 }
+
+/** A task with a longer id cannot be asked for: ids are kept for long. */
+const maxIdLength = 1_000;
 
 /**
  * A task is its creator's alone: towards the provider all callers are one. To anybody else it is not there, and
@@ -13,6 +16,21 @@ export interface TaskOwnersOptions {
  */
 export function taskOwners({ max = 10_000 }: TaskOwnersOptions = {}): Middleware {
   const owners = new Map<string, string>();
+  /** In the order in which they came. */
+  const tasks = new Map<string, Set<string>>();
+  const forget = (id: string): void => {
+    const owner = owners.get(id);
+    owners.delete(id);
+    if (owner !== undefined) tasks.get(owner)?.delete(id);
+  };
+  const remember = (id: string, owner: string): void => {
+    forget(id);
+    const own = tasks.get(owner) ?? new Set();
+    const [oldest] = own;
+    if (own.size >= max && oldest !== undefined) forget(oldest);
+    tasks.set(owner, own.add(id));
+    owners.set(id, owner);
+  };
   return {
     name: "taskOwners",
     async call(operation, ctx, next) {
@@ -22,10 +40,8 @@ export function taskOwners({ max = 10_000 }: TaskOwnersOptions = {}): Middleware
       const result = await next(operation, ctx);
       if (kind !== "tools/call" || !("type" in result) || result.type !== "raw") return result;
       const id = taskIdOf(result.value);
-      if (id === undefined) return result;
-      owners.set(id, ctx.principal.id);
-      const [oldest] = owners.keys();
-      if (owners.size > max && oldest !== undefined) owners.delete(oldest);
+      if (id === undefined || id.length > maxIdLength) return result;
+      remember(id, ctx.principal.id);
       return result;
     },
   };

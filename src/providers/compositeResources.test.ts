@@ -197,6 +197,24 @@ describe("changes and absence", () => {
   });
 });
 
+test("what is left out is told once, however often the lists are put together, and in few lines", async () => {
+  const resources = Array.from({ length: 1_000 }, (_, at) => `x://${at}`);
+  const [a, b] = ["a", "b"].map((namespace) => new FakeLibrary(namespace, { resources }));
+  const away = new FakeLibrary("c");
+  away.failures.resources = unavailable("c");
+  const { composite, kept } = compositeOf(a!, b!, away);
+  for (let n = 0; n < 3; n++) await composite.items("resource");
+  const told = (): string[] =>
+    kept.lines.flatMap(({ level, message }) => (level === "warning" ? [message] : []));
+  expect(told()).toHaveLength(21);
+  expect(told().at(-1)).toBe("980 more are left out: their names are taken.");
+  b!.holdings = { resources: ["x://1", "x://a"] };
+  a!.holdings = { resources: ["x://1", "x://a"] };
+  for (const changed of [a!, b!]) changed.change("resources");
+  await composite.items("resource");
+  expect(told().slice(21)).toMatchObject([expect.stringContaining("b__x://a is left out")]);
+});
+
 describe("a subscription", () => {
   test("is its owner's, also of a URI that a template leads to", async () => {
     const a = new FakeLibrary("a", { templates: ["x://{one}"] });

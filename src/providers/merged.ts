@@ -3,6 +3,9 @@ import type { Item, ItemKind } from "../core/operation.ts";
 import type { Mount } from "./mount.ts";
 import { exposedNameOf, type Catalogue } from "./shelf.ts";
 
+/** More items left out at once than this are counted in the log, not named. */
+const maxNamed = 20;
+
 /** One kind of item of many mounts, in their order, by the name under which callers find it. */
 export class Merged {
   readonly #kind: ItemKind;
@@ -12,6 +15,8 @@ export class Merged {
   /** The index is complete and nothing has changed since. */
   #isCurrent = false;
   #version = 0;
+  /** What the log has been told of the index as it is: a build that finds the same is no news. */
+  #told: ReadonlySet<string> = new Set();
 
   constructor(kind: ItemKind, mounts: ReadonlyMap<string, Mount>, log: Log) {
     this.#kind = kind;
@@ -49,17 +54,26 @@ export class Merged {
 
   #join(catalogues: readonly (Catalogue | undefined)[]): ReadonlyMap<string, Item> {
     const index = new Map<string, Item>();
+    const leftOut = new Set<string>();
     for (const item of catalogues.flatMap((catalogue) => catalogue?.items ?? [])) {
       const name = exposedNameOf(item);
       const owner = index.get(name);
       if (!owner) index.set(name, item);
       else
-        this.#log(
-          "warning",
+        leftOut.add(
           `${item.canonicalName} is left out: ${owner.canonicalName} has its name. ` +
             `It is reachable where ${item.provider.namespace} is served alone`,
         );
     }
+    this.#tell(leftOut);
     return index;
+  }
+
+  #tell(leftOut: ReadonlySet<string>): void {
+    const news = [...leftOut].filter((line) => !this.#told.has(line));
+    this.#told = leftOut;
+    for (const line of news.slice(0, maxNamed)) this.#log("warning", line);
+    if (news.length > maxNamed)
+      this.#log("warning", `${news.length - maxNamed} more are left out: their names are taken.`);
   }
 }

@@ -4,7 +4,7 @@ import type { Item, ItemKind, Operation, Resolver } from "../core/operation.ts";
 import type { CompletionRequest, ListKind, ProviderInfo, ToolProvider } from "../core/provider.ts";
 import { infoOf } from "./info.ts";
 import { listOf, Shelf, type Catalogue, type Expose } from "./shelf.ts";
-import { matchesTemplate } from "./uriTemplate.ts";
+import { firstMatching } from "./uriTemplate.ts";
 
 export interface MountOptions {
   readonly log: Log;
@@ -78,7 +78,7 @@ export class Mount implements Resolver {
 
   async template(uri: string): Promise<Item | undefined> {
     const templates = (await this.shelves.resourceTemplate.ifKnown())?.items ?? [];
-    return templates.find(({ name }) => matchesTemplate(name, uri));
+    return firstMatching(templates, uri);
   }
 
   /** Whose argument is completed: a prompt, a template, or (as clients do) a plain resource. */

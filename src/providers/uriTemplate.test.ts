@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { matchesTemplate } from "./uriTemplate.ts";
+import { firstMatching, matchesTemplate } from "./uriTemplate.ts";
 
 describe("a URI template", () => {
   test.each([
@@ -146,5 +146,21 @@ describe("whatever the strings", () => {
         expect(matchesTemplate(template, uri)).toBe(template === uri);
       }),
     );
+  });
+});
+
+describe("a search through templates", () => {
+  const costly = Array.from({ length: 10_000 }, () => ({ name: "{+a}".repeat(1_000) + "!" }));
+  const right = { name: "x://{a}" };
+
+  test("finds the first that fits, however many others there are", () => {
+    const others = Array.from({ length: 10_000 }, (_, at) => ({ name: `y://collection/${at}/{a}/{b}` }));
+    expect(firstMatching([...others, right, { name: "{+all}" }], "x://a")).toBe(right);
+    expect(firstMatching(others, "x://a")).toBeUndefined();
+  });
+
+  test("ends without one where templates are made to take long", () => {
+    expect(firstMatching([right, ...costly], "x://a")).toBe(right);
+    expect(firstMatching([...costly, right], "x://a")).toBeUndefined();
   });
 });

@@ -1,5 +1,9 @@
 /** Longer ones match nothing: nobody writes them, and each pair costs the product of both lengths. */
 const maxLength = 4096;
+/** What one search may cost, in tokens looked at: some tens of milliseconds, in which nothing else runs. */
+const maxSteps = 2_000_000;
+/** What reading one character of a template costs, in the same. */
+const readingSteps = 4;
 
 interface Token {
   /** The one character that it takes. Without it, any. */
@@ -12,17 +16,44 @@ interface Token {
   readonly skips: 0 | 1 | 2;
 }
 
+/** What is left of a search. */
+interface Budget {
+  steps: number;
+}
+
+/**
+ * The first of a provider's templates that a URI can have come of. A search that takes longer than any honest
+ * templates need ends without one.
+ */
+export function firstMatching<T extends { readonly name: string }>(
+  templates: readonly T[],
+  uri: string,
+): T | undefined {
+  const budget = { steps: maxSteps };
+  return templates.find(({ name }) => matchesTemplate(name, uri, budget));
+}
+
 /**
  * True if a URI can have come of a URI template (RFC 6570). A plain expression stands for one character or more
  * within one path segment, one with `+` for one or more of any; with another operator it stands for nothing, or for
  * what begins with the operator. All ways to match are followed at once, so that no template makes this slow.
  */
-export function matchesTemplate(template: string, uri: string): boolean {
+export function matchesTemplate(
+  template: string,
+  uri: string,
+  budget: Budget = { steps: Infinity },
+): boolean {
   if (template.length > maxLength || uri.length > maxLength) return false;
+  const expressionAt = template.indexOf("{");
+  if (expressionAt >= 0 && !uri.startsWith(template.slice(0, expressionAt))) return false;
+  budget.steps -= readingSteps * template.length;
+  if (budget.steps < 0) return false;
   const tokens = tokensOf(template);
   let reached = new Uint8Array(tokens.length + 1);
   reach(0, reached, tokens);
   for (const char of uri) {
+    budget.steps -= tokens.length;
+    if (budget.steps < 0) return false;
     const next = new Uint8Array(tokens.length + 1);
     let isAlive = false;
     for (let at = 0; at < tokens.length; at++) {

@@ -8,7 +8,7 @@ import type { UpstreamConnection } from "../mcp/client/connect.ts";
 export interface SubscriptionsOptions {
   readonly namespace: string;
   readonly log: Log;
-  /** How many URIs may be subscribed to at once. Default 10,000. */
+  /** How many URIs may be subscribed to at once: more than a principal may, who must not take all. Default 100,000. */
   readonly maxUris?: number;
   /** Subscribes at the server, on a connection that is there or comes. */
   begin(uri: string, cancellation: Cancellation): Promise<void>;
@@ -85,7 +85,7 @@ export class Subscriptions {
   }
 
   #begin(uri: string): Watched {
-    const { namespace, maxUris = 10_000, begin } = this.#options;
+    const { namespace, maxUris = 100_000, begin } = this.#options;
     if (this.#byUri.size >= maxUris)
       throw new ToolError(
         "TooManyRequests",

@@ -251,6 +251,19 @@ test("there is a bound to what is subscribed to", async () => {
   expect(ended).toEqual(["a"]);
 });
 
+test("who holds as much as one principal may leaves room for others", async () => {
+  const subscriptions = new Subscriptions({
+    namespace: "fs",
+    log: () => {},
+    begin: async () => {},
+    end() {},
+  });
+  const add = (uri: string) =>
+    subscriptions.subscribe(uri, { updated: () => {}, cancellation: new Cancellation() });
+  for (let n = 0; n < 10_000; n++) await add(`a:${n}`);
+  await expect(add("b")).resolves.toBeUndefined();
+});
+
 test("closing ends a subscription that has not begun", async () => {
   const server = full();
   server.answers["resources/subscribe"] = silence;

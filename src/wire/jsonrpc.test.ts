@@ -162,6 +162,15 @@ describe("parse", () => {
   });
 });
 
+test("a long request or batch tells its length, and nothing else does", () => {
+  const request = (junk: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x", params: { junk } });
+  const long = request("x".repeat(65_536));
+  expect(parse(long)).toHaveProperty("length", long.length);
+  expect(parse(`[${long}]`)).toHaveProperty("length", long.length + 2);
+  for (const text of [request("x"), `[${request("x")}]`, long.replace('"id":1,', "")])
+    expect(parse(text)).not.toHaveProperty("length");
+});
+
 describe("encode", () => {
   // JSON has no -0.
   const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);

@@ -28,12 +28,15 @@ export type JsonRpcResponse =
 
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** Any text from a peer, told apart. `parse` never throws: what is wrong has a kind of its own. */
+/**
+ * Any text from a peer, told apart. `parse` never throws: what is wrong has a kind of its own. `length` is of a
+ * long text, in UTF-16 units: what it takes while it is answered has to be bounded.
+ */
 export type Incoming =
-  | { kind: "request"; message: JsonRpcRequest }
+  | { kind: "request"; message: JsonRpcRequest; length?: number }
   | { kind: "notification"; message: JsonRpcNotification }
   | { kind: "response"; message: JsonRpcResponse }
-  | { kind: "batch"; messages: Incoming[] }
+  | { kind: "batch"; messages: Incoming[]; length?: number }
   | Invalid;
 
 export interface Invalid {
@@ -62,6 +65,8 @@ export const rpcErrors = {
 
 /** Levels of arrays and objects in one message. Honest ones have a dozen. */
 const maxDepth = 512;
+/** Texts up to this have no length, in UTF-16 units. */
+const maxShort = 64 * 1024;
 
 /**
  * One text from a peer to a message. What is nested deeper than `maxDepth` is refused: it could be read, but
@@ -76,7 +81,10 @@ export function parse(text: string): Incoming {
   }
   // Every level takes two characters, so few messages are long enough to be looked through.
   if (text.length > 2 * maxDepth && isDeeper(value, maxDepth)) return shapeless(value);
-  return classify(value);
+  const incoming = classify(value);
+  const isAsked = incoming.kind === "request" || incoming.kind === "batch";
+  if (isAsked && text.length > maxShort) incoming.length = text.length;
+  return incoming;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

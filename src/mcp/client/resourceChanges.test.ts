@@ -136,6 +136,23 @@ describe("a modern server", () => {
     expect(withdrawn()).toEqual(server.requests("subscriptions/listen").map(({ id }) => id));
   });
 
+  test("looks through one answer once, however many URIs wait for it", async () => {
+    const { server, connection } = await serving();
+    const first = connection.subscribe("x://first");
+    const all = Array.from({ length: 500 }, (_, n) => `x://${n}`);
+    let looks = 0;
+    server.answers["subscriptions/listen"] = silence;
+    const later = Promise.all(all.map((uri) => connection.subscribe(uri)));
+    server.acknowledge();
+    await first;
+    const honoured = new Proxy([...all], {
+      get: (list, key, receiver: unknown) => ((looks += 1), Reflect.get(list, key, receiver) as unknown),
+    });
+    server.acknowledge(undefined, { resourceSubscriptions: honoured });
+    await later;
+    expect(looks).toBeLessThan(10_000);
+  });
+
   test("gets two requests for a thousand URIs at once", async () => {
     const { uris, connection } = await serving();
     const all = Array.from({ length: 1_000 }, (_, n) => `x://${n}`);

@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/effects.ts";
 import { ToolError } from "../../core/errors.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Inbound } from "./inbound.ts";
 import { openSubscription } from "./openSubscription.ts";
 import type { Requests } from "./requests.ts";
@@ -66,6 +67,8 @@ export class LegacyResourceChanges implements ResourceChanges {
 export class ModernResourceChanges implements ResourceChanges {
   readonly #uris = new Set<string>();
   readonly #subscription: Subscription;
+  #lastAnswer: JsonObject | undefined;
+  #honoured: ReadonlySet<unknown> = new Set();
 
   constructor(requests: Requests, { inbound, clock }: { inbound: Inbound; clock: Clock }) {
     this.#subscription = openSubscription({
@@ -79,9 +82,18 @@ export class ModernResourceChanges implements ResourceChanges {
 
   async begin(uri: string): Promise<void> {
     this.#uris.add(uri);
-    const { resourceSubscriptions } = await this.#subscription.changed();
-    if (!Array.isArray(resourceSubscriptions) || !resourceSubscriptions.includes(uri))
+    if (!this.#honouredIn(await this.#subscription.changed()).has(uri))
       throw new ToolError("Unsupported", `Changes of ${uri} are not told by its server.`);
+  }
+
+  /** One answer is looked through once, however many wait for it. */
+  #honouredIn(notifications: JsonObject): ReadonlySet<unknown> {
+    if (notifications !== this.#lastAnswer) {
+      const { resourceSubscriptions: uris } = notifications;
+      this.#lastAnswer = notifications;
+      this.#honoured = new Set(Array.isArray(uris) ? uris : []);
+    }
+    return this.#honoured;
   }
 
   end(uri: string): void {

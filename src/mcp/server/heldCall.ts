@@ -6,11 +6,14 @@ import type { Operation, Outcome } from "../../core/operation.ts";
 import { unaskable } from "./clientCapabilities.ts";
 import { contextOf, type Current } from "./context.ts";
 import type { MethodRequest, Server } from "./method.ts";
+import { OpenQuestions } from "./openQuestions.ts";
 
 interface Question {
   readonly request: InputRequest;
   resolve(answer: JsonObject): void;
   reject(error: ToolError): void;
+  /** Gives its place back. */
+  leave(): void;
 }
 
 /**
@@ -27,6 +30,7 @@ export class HeldCall implements Current {
   readonly #ended: Promise<Outcome>;
   /** Made with the first one: few calls ask. */
   #questions: Map<string, Question> | undefined;
+  readonly #open = new OpenQuestions();
   #stopFollowing: () => void;
   #count = 0;
   #tell: ((event: "asked") => void) | undefined;
@@ -74,6 +78,7 @@ export class HeldCall implements Current {
       if (isObject(answer)) question.resolve(answer);
       else if (refusal) question.reject(refusal);
       else continue;
+      question.leave();
       this.#questions!.delete(key);
     }
   }
@@ -92,8 +97,9 @@ export class HeldCall implements Current {
     return new Promise((resolve, reject) => {
       const refusal = this.#cancellation.cancelled ? cancelled() : this.#refusal(request);
       if (refusal) return reject(refusal);
+      const leave = this.#open.enter(request);
       this.#questions ??= this.#openQuestions();
-      this.#questions.set(`input-${++this.#count}`, { request, resolve, reject });
+      this.#questions.set(`input-${++this.#count}`, { request, resolve, reject, leave });
       this.#tellAsked();
     });
   }
@@ -110,7 +116,10 @@ export class HeldCall implements Current {
   }
 
   #rejectAll(error: ToolError): void {
-    for (const { reject } of this.#questions?.values() ?? []) reject(error);
+    for (const { reject, leave } of this.#questions?.values() ?? []) {
+      leave();
+      reject(error);
+    }
     this.#questions?.clear();
   }
 

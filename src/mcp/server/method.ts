@@ -35,6 +35,8 @@ export interface Server {
   readonly streams: Allowance;
   /** Resources whose changes are told, on streams and in sessions. */
   readonly subscriptions: Allowance;
+  /** What says which they are, in UTF-16 units. */
+  readonly subscribed: Allowance;
   /** Cancelled when the server stops. */
   readonly ending: Cancellation;
 }

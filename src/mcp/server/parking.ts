@@ -11,8 +11,13 @@ export interface ParkingLimits {
 interface Parked {
   readonly call: HeldCall;
   readonly principal: string;
+  /** Of what stays of it, as JSON in UTF-16 units. */
+  readonly length: number;
   readonly timer: Timer;
 }
+
+/** What the calls of one principal that wait may hold together, as JSON in UTF-16 units. */
+const maxLength = 32 * 1024 * 1024;
 
 /** The calls that wait for their clients to come back with answers. */
 export class Parking {
@@ -30,7 +35,10 @@ export class Parking {
   put(id: string, call: HeldCall): boolean {
     const principal = call.request.exchange.principal.id;
     const own = [...this.#parked.values()].filter((parked) => parked.principal === principal);
-    if (this.#closed || own.length >= this.#limits.perPrincipal) {
+    const { length } = JSON.stringify([call.request.message, call.inputRequests]);
+    const held = own.reduce((sum, parked) => sum + parked.length, length);
+    const isFull = own.length >= this.#limits.perPrincipal || (own.length > 0 && held > maxLength);
+    if (this.#closed || isFull) {
       call.abandon("Too many calls of this principal wait for answers, or the server is stopping.");
       return false;
     }
@@ -38,7 +46,7 @@ export class Parking {
       this.#parked.delete(id);
       call.abandon("The client did not answer in time.");
     }, this.#limits.answerMs);
-    this.#parked.set(id, { call, principal, timer });
+    this.#parked.set(id, { call, principal, length, timer });
     return true;
   }
 

@@ -153,6 +153,36 @@ describe("a question to a modern client", () => {
     expect(textOf(await retry(client, again, { "input-2": {} }))).toBe('[{"action":"accept"},{}]');
   });
 
+  it("is one of 100 at most while nobody answers, and 4 MiB of them", async () => {
+    const { promise: end, resolve: finish } = deferred<string>();
+    const refused: string[] = [];
+    const { client } = serving((args, ctx) => {
+      const large = "x".repeat(3 * 1024 * 1024);
+      const messages = args["a"] === "large" ? [large, large] : Array.from({ length: 102 }, () => "Who?");
+      for (const message of messages)
+        void refusalOf(ctx.ask(elicit(message))).then((code) => refused.push(code));
+      return end;
+    });
+    const many = await call(client);
+    expect(Object.keys(many.result.inputRequests)).toHaveLength(100);
+    expect(refused).toEqual(["ExecutionFailed", "ExecutionFailed"]);
+    const large = await call(client, { arguments: { a: "large" } });
+    expect(Object.keys(large.result.inputRequests)).toHaveLength(1);
+    expect(refused).toHaveLength(3);
+    finish("done");
+  });
+
+  it("leaves room for another once it is answered", async () => {
+    const { client } = serving(async (_args, ctx) => {
+      for (let round = 0; round < 3; round++) await ctx.ask(elicit("x".repeat(3 * 1024 * 1024)));
+      return "done";
+    });
+    let reply = await call(client);
+    for (let round = 1; round <= 3; round++)
+      reply = await retry(client, reply, { [`input-${round}`]: { action: "accept" } });
+    expect(textOf(reply)).toBe("done");
+  });
+
   it("is not waited for once the call is over", async () => {
     const { client, clock } = serving((_args, ctx) => {
       void ctx.ask(elicit()).catch(() => {});
@@ -393,6 +423,15 @@ describe("a call that waits for answers", () => {
     };
     expect(await call(client, {}, way)).toBeUndefined();
     expect([codes, clock.pending]).toEqual([["Cancelled", "Cancelled"], 0]);
+  });
+
+  it("is one of those whose requests have 32 MiB together at most", async () => {
+    const { client } = serving(asking);
+    const large = { arguments: { a: "x".repeat(12 * 1024 * 1024) } };
+    for (let n = 0; n < 2; n++) expect((await call(client, large)).result.resultType).toBe("input_required");
+    const first = await call(client);
+    expect(await call(client, large)).toMatchObject({ status: 429, error: { code: -32603 } });
+    expect(textOf(await retry(client, first))).toBe('{"action":"accept"}');
   });
 
   it("is one of 100 of its principal at most; others have their own", async () => {

@@ -148,6 +148,25 @@ describe("a question to a legacy client", () => {
     expect(textOf(await reply)).toBe('[{"action":"cancel"},{"roots":[]}]');
   });
 
+  it("is refused beyond 4 MiB that wait, so that nobody floods the client with them", async () => {
+    const large = elicit("x".repeat(3 * 1024 * 1024));
+    const { client, call, answer } = await opened(async (_args, ctx) => {
+      const first = ctx.ask(large);
+      const second = await ctx.ask(large).then(
+        () => "answered",
+        (error: ToolError) => error.code,
+      );
+      await first;
+      await ctx.ask(large);
+      return second;
+    });
+    const reply = call();
+    await answer((await client.sent.next()).id, { action: "accept" });
+    await answer((await client.sent.next()).id, { action: "accept" });
+    expect(textOf(await reply)).toBe("ExecutionFailed");
+    expect(client.sent.all).toHaveLength(2);
+  });
+
   it("takes one answer: others, and those to nothing, are ignored", async () => {
     const { client, call, answer, refuse } = await opened(asking);
     await answer(1, {});

@@ -7,6 +7,7 @@ import { RpcError, type JsonRpcMessage } from "../../wire/jsonrpc.ts";
 import { CancelledError, Peer } from "../../wire/peer.ts";
 import { unaskable } from "./clientCapabilities.ts";
 import type { MethodRequest, Server } from "./method.ts";
+import { OpenQuestions } from "./openQuestions.ts";
 
 /** Questions of one session that may wait at once. */
 const maxPending = 100;
@@ -17,6 +18,7 @@ export class Questions {
   readonly #request: MethodRequest;
   /** Made with the first one: few calls ask. */
   #cancellation: Cancellation | undefined;
+  readonly #open = new OpenQuestions();
   #ended = false;
 
   constructor(server: Server, request: MethodRequest) {
@@ -26,12 +28,17 @@ export class Questions {
 
   /**
    * By a request of our own, on the way of the request that the question belongs to. Rejects with `ToolError`:
-   * `MissingClientCapability`, `ClientRefused`, `Cancelled`, or `Unsupported` where there is no way.
+   * `MissingClientCapability`, `ClientRefused`, `Cancelled`, `ExecutionFailed` beyond the bounds, or `Unsupported` where there is no way.
    */
   async ask(question: InputRequest): Promise<JsonObject> {
     if (this.#ended) throw new ToolError("Cancelled", "The call is over: the client is asked nothing more.");
+    const leave = this.#open.enter(question);
     this.#cancellation ??= this.#request.cancellation.child();
-    return askClient(this.#server, { ...this.#request, cancellation: this.#cancellation }, question);
+    try {
+      return await askClient(this.#server, { ...this.#request, cancellation: this.#cancellation }, question);
+    } finally {
+      leave();
+    }
   }
 
   /** The request is over: what waits is withdrawn, and nothing more is asked. */

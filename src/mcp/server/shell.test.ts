@@ -12,6 +12,7 @@ import { Session, type Exchange, type ServerMessage } from "../../wire/endpoint.
 import { encode, parse } from "../../wire/jsonrpc.ts";
 import { legacyVersions, metaKeys } from "../../wire/protocol.ts";
 import { McpServerShell, type ShellOptions } from "./shell.ts";
+import { deferred } from "../../../test/support/providers.ts";
 
 const echo: ToolDefinition = {
   name: "echo",
@@ -129,6 +130,42 @@ describe("the legacy era", () => {
       error: { code: -32002, message: "Server not initialized" },
     });
     expect(await send({ id: 2, method: "ping" })).toMatchObject({ id: 2, result: {} });
+  });
+
+  it("refuses long requests beyond 32 MiB in flight, and answers short ones and those of others", async () => {
+    const { promise: end, resolve: finish } = deferred<Outcome>();
+    const { raw, send, exchange, initialize } = connect(callerOf(() => end));
+    await initialize("2025-03-26");
+    const call = (id: number, junk = "x".repeat(15 * 1024 * 1024)) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "read", junk } });
+    const running = [raw(call(2)), raw(call(3))];
+    expect(await raw(call(4))).toMatchObject({ id: 4, status: 429, error: { code: -32603 } });
+    expect(await raw(`[${call(5)}]`)).toMatchObject({ status: 429, error: { code: -32603 } });
+    expect((await send({ id: 6, method: "ping" })).result).toEqual({});
+    const others = raw(call(7), { ...exchange, principal: { id: "other" } });
+    finish(ok("done"));
+    for (const reply of [...running, others]) expect(await reply).toMatchObject({ status: 200, result: {} });
+    expect(await raw(call(8, "x".repeat(40 * 1024 * 1024)))).toMatchObject({ id: 8, status: 200 });
+  });
+
+  it("refuses capabilities that are too long to be kept for a session, and keeps no name that is none", async () => {
+    const { send, session } = connect();
+    const initialize = (capabilities: object, name: string) => {
+      const params = { protocolVersion: legacyVersions[0], capabilities, clientInfo: { name, version: "1" } };
+      return send({ id: 1, method: "initialize", params });
+    };
+    const long = "x".repeat(100_000);
+    expect((await initialize({ experimental: { long } }, "c")).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("capabilities"),
+    });
+    expect(session.legacy).toBeUndefined();
+    expect((await initialize({}, long)).result.protocolVersion).toBe(legacyVersions[0]);
+    expect(session.legacy).toEqual({
+      protocolVersion: legacyVersions[0],
+      capabilities: {},
+      subscriptions: new Map(),
+    });
   });
 
   it("refuses an initialize without a version", async () => {

@@ -22,7 +22,7 @@ import { checkBatch, joinReplies } from "./batch.ts";
 import { Allowance } from "./allowance.ts";
 import { Changes } from "./changes.ts";
 import { dialects, type DialectName } from "./dialect.ts";
-import type { Method, MethodRequest, Server } from "./method.ts";
+import { tooMany, type Method, type MethodRequest, type Server } from "./method.ts";
 import { methods } from "./methods.ts";
 import { checkModern } from "./modern.ts";
 import { Parking } from "./parking.ts";
@@ -33,8 +33,12 @@ import { endSubscriptions } from "./subscriptions.ts";
 const parkedPerPrincipal = 100;
 /** Streams of notifications that one principal may have open at once. */
 const streamsPerPrincipal = 1_000;
+/** Long requests of one principal that may be in flight at once, together: what is parsed takes many times as much. */
+const longPerPrincipal = 32 * 1024 * 1024;
 /** Resources whose changes one principal may be told, in all of its streams and sessions. */
 const subscriptionsPerPrincipal = 10_000;
+/** Their URIs and the requests of open streams together, in UTF-16 units: each alone may be as long as a message. */
+const subscribedPerPrincipal = 16 * 1024 * 1024;
 
 export interface ShellOptions {
   readonly caller: Caller;
@@ -57,6 +61,7 @@ export class McpServerShell implements Endpoint {
   readonly #server: Server;
   readonly #sessions = new Set<Session>();
   readonly #stamp: JsonObject;
+  readonly #long = new Allowance(longPerPrincipal);
 
   constructor(options: ShellOptions) {
     const { caller, serverInfo, instructions, pageSize, clock = systemClock, answerMs = 600_000 } = options;
@@ -75,6 +80,7 @@ export class McpServerShell implements Endpoint {
       changes: new Changes(caller),
       streams: new Allowance(streamsPerPrincipal),
       subscriptions: new Allowance(subscriptionsPerPrincipal),
+      subscribed: new Allowance(subscribedPerPrincipal),
       ending: new Cancellation(),
     };
     this.#stamp = { [metaKeys.serverInfo]: serverInfo };
@@ -84,14 +90,14 @@ export class McpServerShell implements Endpoint {
   handle(incoming: Incoming, exchange: Exchange): Reply | undefined | Promise<Reply | undefined> {
     switch (incoming.kind) {
       case "request":
-        return this.#request(incoming.message, exchange);
+        return this.#bounded(incoming, exchange, () => this.#request(incoming.message, exchange));
       case "notification":
         return this.#notification(incoming.message, exchange);
       case "response":
         exchange.session?.peer?.receive(incoming);
         return undefined;
       case "batch":
-        return this.#batch(incoming.messages, exchange);
+        return this.#bounded(incoming, exchange, () => this.#batch(incoming.messages, exchange));
       case "invalid":
         return this.#refuse(invalid(incoming, this.#server), incoming.id);
     }
@@ -109,6 +115,20 @@ export class McpServerShell implements Endpoint {
     this.#server.changes.close();
     this.#server.ending.cancel("the server is stopping");
     this.#server.parking.close();
+  }
+
+  #bounded(
+    incoming: Extract<Incoming, { length?: number }>,
+    { principal }: Exchange,
+    run: () => Promise<Reply | undefined>,
+  ): Reply | undefined | Promise<Reply | undefined> {
+    if (incoming.length === undefined) return run();
+    // One alone is as long as its door lets it be.
+    const length = Math.min(incoming.length, longPerPrincipal);
+    const { id } = principal;
+    if (this.#long.take(id, length)) return run().finally(() => this.#long.giveBack(id, length));
+    const error = tooMany("Too many long requests in flight: wait for the answers to some first.");
+    return this.#refuse(error, incoming.kind === "request" ? incoming.message.id : undefined);
   }
 
   async #request(message: JsonRpcRequest, exchange: Exchange): Promise<Reply | undefined> {

@@ -5,10 +5,17 @@ import { aboutOf, extensionsOf } from "../capabilities.ts";
 import { invalidParams, type Method } from "../method.ts";
 import { endSubscriptions } from "../subscriptions.ts";
 
+/** A session keeps them for long, and there may be many: in UTF-16 units, as JSON. */
+const maxCapabilities = 64 * 1024;
+/** Longer ones are no names, in UTF-16 units. */
+const maxText = 1_000;
+
 /** Opens a legacy session (specification 2025-11-25, basic/lifecycle, Initialization): a supported version is echoed, else the newest is offered. */
 export const initialize: Method = async (server, { params, exchange }) => {
   const { protocolVersion: asked, clientInfo, capabilities } = params;
   if (typeof asked !== "string") throw invalidParams("initialize: params.protocolVersion must be a string");
+  if (isObject(capabilities) && JSON.stringify(capabilities).length > maxCapabilities)
+    throw invalidParams(`initialize: params.capabilities has ${maxCapabilities} characters at most`);
   const protocolVersion = legacyVersions.find((version) => version === asked) ?? legacyVersions[0];
   const client = toClientInfo(clientInfo);
   const about = await aboutOf(server, "legacy");
@@ -33,6 +40,10 @@ function clientCapabilities(declared: JsonObject): JsonObject {
 export function toClientInfo(value: unknown): ClientInfo | undefined {
   if (!isObject(value)) return undefined;
   const { name, version, title } = value;
-  if (typeof name !== "string" || typeof version !== "string") return undefined;
-  return typeof title === "string" ? { name, version, title } : { name, version };
+  if (!isText(name) || !isText(version)) return undefined;
+  return isText(title) ? { name, version, title } : { name, version };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length <= maxText;
 }

@@ -247,6 +247,16 @@ describe("what one principal holds", () => {
     await open(client, { resourceSubscriptions: ["a:b"] });
     await open(client, {});
   });
+
+  it("is 16 MiB of requests at most, whatever is in them", async () => {
+    const { client } = serving();
+    const large = { junk: "x".repeat(6 * 1024 * 1024) };
+    const streams = [await open(client, large), await open(client, large)];
+    for (let n = 0; n < 2; n++)
+      expect(await listen(client, large, wayOf())).toMatchObject({ status: 429, error: { code: -32603 } });
+    streams[0]!.cancellation.cancel("gone");
+    await open(client, large);
+  });
 });
 
 describe("a legacy session", () => {

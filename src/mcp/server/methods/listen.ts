@@ -6,7 +6,7 @@ import { metaKeys, metaOf } from "../../../wire/protocol.ts";
 import { aboutOf } from "../capabilities.ts";
 import { contextOf } from "../context.ts";
 import { invalidParams, tooMany, type Method, type MethodRequest, type Server } from "../method.ts";
-import { maxSubscriptions, tooManySubscriptions } from "../subscriptions.ts";
+import { maxSubscriptions, takeSubscriptions } from "../subscriptions.ts";
 
 /** The filter's members, and the list whose changes each wants. */
 const listMembers: Readonly<Record<string, ListKind>> = {
@@ -39,18 +39,22 @@ export const subscriptionsListen: Method = async (server, request) => {
 };
 
 /** Takes what the stream will hold; returns how to give it back. Throws `RpcError` where it is too much. */
-function take({ streams, subscriptions }: Server, { exchange }: MethodRequest, uris: number): () => void {
+function take(server: Server, { exchange, message }: MethodRequest, uris: number): () => void {
   const { id } = exchange.principal;
-  if (!streams.take(id))
+  if (!server.streams.take(id))
     throw tooMany("Too many streams of notifications of this principal are open. Close some first.");
-  if (!subscriptions.take(id, uris)) {
-    streams.giveBack(id);
-    throw tooManySubscriptions();
+  try {
+    // The whole request lives as long as its stream, whatever else is in it.
+    const held = { count: uris, length: JSON.stringify(message).length };
+    const giveBack = takeSubscriptions(server, id, held);
+    return () => {
+      server.streams.giveBack(id);
+      giveBack();
+    };
+  } catch (error) {
+    server.streams.giveBack(id);
+    throw error;
   }
-  return () => {
-    streams.giveBack(id);
-    subscriptions.giveBack(id, uris);
-  };
 }
 
 interface Opening {

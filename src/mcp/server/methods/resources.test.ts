@@ -174,6 +174,21 @@ describe("a subscription of a session", () => {
     client.shell.closed(sessions[0]!.session);
     expect((await last.ask("resources/subscribe", { uri: "a:c" })).result).toEqual({});
   });
+
+  it("has a URI that leaves room for others: all of a principal have 16 MiB", async () => {
+    const { client } = serving();
+    await client.initialize();
+    const subscribe = (n: number) =>
+      client.ask("resources/subscribe", { uri: `a:${n}${"x".repeat(6 * 1024 * 1024)}` });
+    for (const n of [1, 2]) expect((await subscribe(n)).result).toEqual({});
+    expect(await subscribe(3)).toMatchObject({
+      status: 429,
+      error: { message: expect.stringContaining("shorter") },
+    });
+    client.shell.closed(client.session);
+    await client.initialize();
+    expect((await subscribe(3)).result).toEqual({});
+  });
 });
 
 it("a read that its client cancels is told so", async () => {

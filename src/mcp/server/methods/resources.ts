@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { requireCapability } from "../capabilities.ts";
 import { invalidParams, type Method, type MethodRequest } from "../method.ts";
 import { performRaw } from "../performRaw.ts";
-import { maxSubscriptions, tooManySubscriptions } from "../subscriptions.ts";
+import { maxSubscriptions, takeSubscriptions } from "../subscriptions.ts";
 
 /** Specification 2026-07-28, server/resources, Reading Resources. */
 export const resourcesRead: Method = async (server, request) => {
@@ -27,11 +27,11 @@ export const resourcesSubscribe: Method = async (server, request) => {
   if (!session || !subscriptions || subscriptions.has(uri)) return {};
   if (subscriptions.size >= maxSubscriptions)
     throw invalidParams(`${request.message.method}: a session has ${maxSubscriptions} subscriptions at most`);
-  if (!server.subscriptions.take(principal.id)) throw tooManySubscriptions();
+  const giveBack = takeSubscriptions(server, principal.id, { count: 1, length: uri.length });
   const cancellation = new Cancellation();
   subscriptions.set(uri, cancellation);
   cancellation.onCancel(() => {
-    server.subscriptions.giveBack(principal.id);
+    giveBack();
     // The same may have been subscribed to again.
     if (subscriptions.get(uri) === cancellation) subscriptions.delete(uri);
   });
