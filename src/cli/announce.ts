@@ -56,13 +56,16 @@ function describeClients(addresses: readonly string[], { tokens }: Announcement,
   const token = tokens === "none" ? undefined : (made ?? "TOKEN");
   const names = tokens === "none" || made !== undefined ? [] : [...tokens.keys()];
   const instead = names.length === 0 ? "" : `, with the token of ${names.join(" or ")} for TOKEN`;
-  const lines = addresses.flatMap((url) => connectLines({ url, ...tokenFor(url, token) }));
-  return [
-    "",
-    `Connect a client${instead}:`,
-    ...lines.flatMap(({ client, how, text }) => ["", `${style.bold(client)} ${style.dim(`(${how})`)}`, text]),
-    "",
+  const linesFor = (url: string): string[] => [
+    // Of one door it is clear where a line leads.
+    ...(addresses.length > 1 ? ["", style.dim(`To ${url}:`)] : []),
+    ...connectLines({ url, ...tokenFor(url, token) }).flatMap(({ client, how, text }) => [
+      "",
+      `${style.bold(client)} ${style.dim(`(${how})`)}`,
+      text,
+    ]),
   ];
+  return ["", `Connect a client${instead}:`, ...addresses.flatMap(linesFor), ""];
 }
 
 /** A Unix socket wants none: who may open its file may come in. */

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { FakeIo, type FakeIoOptions } from "../../test/support/fakeIo.ts";
 import { ToolError, type ToolErrorCode } from "../core/errors.ts";
@@ -39,6 +42,25 @@ test("the call has the workspace of the configuration", async () => {
   });
   await io.run("call", "builtin__file");
   expect(workspace).toBe("/nowhere");
+});
+
+test("only the server that the name says is started; all where it says none", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "toolgate-call-"));
+  try {
+    const file = join(folder, "toolgate.json");
+    await writeFile(file, JSON.stringify({ mcpServers: { fs: { command: "a" }, git: { command: "b" } } }));
+    for (const [name, started] of [
+      ["fs__read", ["fs"]],
+      ["read", ["fs", "git"]],
+      ["other__read", ["fs", "git"]],
+    ] as const) {
+      const io = new FakeIo({ call: answers(ToolResult.success("")) });
+      await io.run("call", name, "--config", file);
+      expect(io.config?.upstreams.map(({ namespace }) => namespace)).toEqual(started);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("a result that is an error ends with 1", async () => {

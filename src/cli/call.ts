@@ -20,7 +20,9 @@ export async function call(argv: readonly string[], io: Io): Promise<number> {
   const [name, json] = positionals;
   if (name === undefined) throw new UsageError('Name the tool to call. "toolgate tools" lists them.');
   const args = parseArguments(json === "-" ? await readAll(io.stdin) : json);
-  return withGateway(io, values.config, async ({ gateway, context }) => {
+  // Who names the server of the tool does not wait for the others.
+  const chosen = { configPath: values.config, only: splitName(name)?.namespace };
+  return withGateway(io, chosen, async ({ gateway, context }) => {
     await ownerSettled(gateway, name);
     const line = new ProgressLine(io);
     const ctx = context.with({

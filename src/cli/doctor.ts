@@ -26,7 +26,7 @@ export async function doctor(argv: readonly string[], io: Io): Promise<number> {
     folder,
     "This user cannot write there. Set XDG_STATE_HOME.",
   );
-  return withGateway(io, values.config, async ({ gateway, parsed }) => {
+  return withGateway(io, { configPath: values.config }, async ({ gateway, parsed }) => {
     await reportConfig(parsed, report);
     report.line("Processes", `${gateway.containment.level}: ${oneLine(gateway.containment.explain)}`);
     await reportUpstreams(io, gateway, report);

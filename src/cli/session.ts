@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { Cancellation } from "../core/cancellation.ts";
 import { ToolContext } from "../core/context.ts";
 import { loadConfig, type ParsedConfig } from "../gateway/config.ts";
-import type { Gateway, UpstreamStatus } from "../gateway/types.ts";
+import type { Gateway, GatewayConfig, UpstreamStatus } from "../gateway/types.ts";
 import { RefusedError } from "./flags.ts";
 import { exitCodes, type Io } from "./io.ts";
 import { createLog } from "./log.ts";
@@ -37,15 +37,22 @@ export interface Work {
   readonly context: ToolContext;
 }
 
-/** Runs `work` on a gateway of its own, with every upstream starting, and closes it again. */
+/** Of which configuration the gateway is. */
+export interface Chosen {
+  readonly configPath: string | undefined;
+  /** Starts only the upstream of that namespace, if there is one. */
+  readonly only?: string | undefined;
+}
+
+/** Runs `work` on a gateway of its own, with its upstreams starting, and closes it again. */
 export async function withGateway(
   io: Io,
-  configPath: string | undefined,
+  { configPath, only }: Chosen,
   work: (work: Work) => Promise<number>,
 ): Promise<number> {
   const log = createLog(io, "warning");
   const parsed = await readConfig(io, configPath);
-  const { config } = parsed;
+  const config = narrowed(parsed.config, only);
   const cancellation = new Cancellation();
   const workspacePath = config.tools?.workspace;
   const context = new ToolContext({ cancellation, ...(workspacePath !== undefined && { workspacePath }) });
@@ -67,6 +74,11 @@ export async function withGateway(
   } finally {
     stopListening();
   }
+}
+
+function narrowed(config: GatewayConfig, only: string | undefined): GatewayConfig {
+  const upstreams = config.upstreams.filter(({ namespace }) => namespace === only);
+  return upstreams.length === 0 ? config : { ...config, upstreams };
 }
 
 /** Resolves when the upstream is ready or has failed; at once where there is none of that namespace. */

@@ -8,7 +8,7 @@ import { reportFailed, withGateway } from "./session.ts";
 /** `toolgate tools`: what an agent would see. Exit code 3 says that an upstream is missing from it. */
 export async function tools(argv: readonly string[], io: Io): Promise<number> {
   const { values } = parseFlags(argv, { config: { type: "string" }, json: { type: "boolean" } });
-  return withGateway(io, values.config, async ({ gateway, context }) => {
+  return withGateway(io, { configPath: values.config }, async ({ gateway, context }) => {
     await gateway.settled();
     const list = await gateway.caller.list(context);
     const failed = gateway.upstreams().filter(({ state }) => state === "failed");

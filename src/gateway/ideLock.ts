@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { rmSync } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -34,14 +35,20 @@ export function ideDoor(options: IdeOptions): IdeDoor {
   const token = randomBytes(32).toString("base64url");
   const authenticate = bearer(new Map([[localPrincipal.id, token]]));
   let file: string | undefined;
+  // Also where the process ends without closing its doors.
+  const removeNow = (): void => {
+    if (file !== undefined) rmSync(file, { force: true });
+  };
   return {
     authenticate: ({ [ideHeader]: sent }) =>
       typeof sent === "string" ? authenticate(`Bearer ${sent}`) : undefined,
     async announce(port) {
       file = await writeIdeLock(port, token, options);
+      process.once("exit", removeNow);
       return file;
     },
     async withdraw() {
+      process.off("exit", removeNow);
       if (file !== undefined) await rm(file, { force: true });
     },
   };

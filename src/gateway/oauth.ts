@@ -76,7 +76,7 @@ function credentials(
     url,
     store,
     clock,
-    advice: `Run "toolgate auth ${namespace}".`,
+    advice: `Run "toolgate auth ${namespace}"; where it takes a fixed token, set that in "headers" instead.`,
     ...(oauth && { client: oauth }),
     ...(consent && { consent }),
   });

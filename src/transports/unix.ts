@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { lstat, unlink } from "node:fs/promises";
 import { connect, type Server } from "node:net";
 import { localPrincipal } from "../core/principal.ts";
@@ -41,7 +41,14 @@ export async function listenUnix(options: UnixListenOptions): Promise<SocketList
     await lines.close();
     throw explain(error as Error, path);
   }
-  return { url: `unix:${path}`, close: () => lines.close() };
+  // Node removes the file when the server is closed, but not where the process ends before.
+  const removeNow = (): void => rmSync(path, { force: true });
+  process.once("exit", removeNow);
+  const close = (): Promise<void> => {
+    process.off("exit", removeNow);
+    return lines.close();
+  };
+  return { url: `unix:${path}`, close };
 }
 
 /** No page can reach a Unix socket by itself. What relays to one may be talked into passing on its POST. */

@@ -69,7 +69,7 @@ export class UpstreamLists {
       try {
         return await connection.list(name);
       } catch (error) {
-        if (name === "tools") throw error;
+        if (name === "tools" || this.#options.supervisor.state === "closed") throw error;
         this.#warn(`cannot list its ${lists[name].noun}s: ${String(error)}`);
         return undefined;
       }

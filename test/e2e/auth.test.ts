@@ -33,7 +33,7 @@ test("toolgate auth signs in; the gateway that runs already uses the tokens, ref
   const config = { mcpServers: { it: { url: server.url } } };
   const toolgate = await start(["serve", "--http", "0", "--no-auth"], { config });
   const said = (text: string): Promise<void> => waitUntil(() => toolgate.output().includes(text), text);
-  await said('it wants somebody to sign in. Run "toolgate auth it".');
+  await said('it wants somebody to sign in. Run "toolgate auth it";');
 
   const signedIn = await runProgram(await toolgateCommand(folder, ["auth", "it"], { config, env }));
   expect(signedIn).toMatchObject({ code: 0, stderr: "" });

@@ -146,6 +146,13 @@ describe("over WebSocket", () => {
   });
 });
 
+test("a second signal right after the first leaves no file behind", async ({ doors }) => {
+  for (const signal of ["SIGTERM", "SIGTERM"] as const) process.kill(doors.pid, signal);
+  await doors.exited;
+  expect(existsSync(doors.lock)).toBe(false);
+  expect(existsSync(doors.unix.path)).toBe(false);
+});
+
 test("a gateway reaches another by every address", async ({ doors, start, closing, folder }) => {
   const headers = { Authorization: `Bearer ${doors.token}` };
   const tcp = `tcp://127.0.0.1:${doors.tcp.port}`;
