@@ -93,6 +93,17 @@ describe("HTTP", () => {
     expect((await post(without.url!)).status).toBe(200);
   });
 
+  test("serves HTTP+SSE only where it is wanted", async () => {
+    const headers = { authorization, accept: "text/event-stream" };
+    const { url } = await open({ http: { ...http, sse: true } });
+    const response = await fetch(`${url}/sse`, { headers });
+    const { value } = await response.body!.getReader().read();
+    expect(new TextDecoder().decode(value)).toMatch(/^event: endpoint\ndata: \/mcp\/messages\?sessionId=/);
+    await doors?.close();
+    const without = await open({ http });
+    expect((await fetch(`${without.url}/sse`, { headers })).status).toBe(404);
+  });
+
   test("is ready once no upstream is starting any more", async () => {
     const settled: UpstreamStatus[] = [
       { namespace: "a", state: "ready", restarts: 0 },

@@ -206,7 +206,7 @@ export class UpstreamConnection {
 /** -32602, and -32002 in earlier revisions (specification 2026-07-28, server/resources, Error Handling). */
 function unlessUnknown(error: unknown, uri: string): unknown {
   const code = codeOf(error);
-  const isUnknown = code === rpcErrors.invalidParams || code === rpcErrors.notInitialized;
+  const isUnknown = code === rpcErrors.invalidParams || code === rpcErrors.resourceNotFound;
   return isUnknown ? new ToolError("NotFound", `Resource not found: ${uri}`, { cause: error }) : error;
 }
 

@@ -1,12 +1,7 @@
 import { Cancellation } from "../../core/cancellation.ts";
-import { ToolContext, type ToolContextInit } from "../../core/context.ts";
-import type { Clock, Log } from "../../core/effects.ts";
 import { describe } from "../../core/errors.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import type { Caller } from "../../core/operation.ts";
-import type { ClientInfo } from "../../core/principal.ts";
 import type { ListKind } from "../../core/provider.ts";
-import { systemClock } from "../../core/systemClock.ts";
 import type { Endpoint, Exchange, Reply, Session } from "../../wire/endpoint.ts";
 import { encode, isRequestId, resultResponse, RpcError, rpcErrors } from "../../wire/jsonrpc.ts";
 import type {
@@ -20,41 +15,16 @@ import { eraOf, metaKeys, metaOf, type Era } from "../../wire/protocol.ts";
 import { methodNotFound } from "../../wire/peer.ts";
 import { checkBatch, joinReplies } from "./batch.ts";
 import { Allowance } from "./allowance.ts";
-import { Changes } from "./changes.ts";
-import { dialects, type DialectName } from "./dialect.ts";
+import { createServer, type ShellOptions } from "./createServer.ts";
 import { tooMany, type Method, type MethodRequest, type Server } from "./method.ts";
 import { methods } from "./methods.ts";
 import { checkModern } from "./modern.ts";
-import { Parking } from "./parking.ts";
-import { Seal } from "./seal.ts";
 import { endSubscriptions } from "./subscriptions.ts";
 
-/** Calls of one principal that may wait for answers at once. */
-const parkedPerPrincipal = 100;
-/** Streams of notifications that one principal may have open at once. */
-const streamsPerPrincipal = 1_000;
+export type { ShellOptions } from "./createServer.ts";
+
 /** Long requests of one principal that may be in flight at once, together: what is parsed takes many times as much. */
 const longPerPrincipal = 32 * 1024 * 1024;
-/** Resources whose changes one principal may be told, in all of its streams and sessions. */
-const subscriptionsPerPrincipal = 10_000;
-/** Their URIs and the requests of open streams together, in UTF-16 units: each alone may be as long as a message. */
-const subscribedPerPrincipal = 16 * 1024 * 1024;
-
-export interface ShellOptions {
-  readonly caller: Caller;
-  readonly serverInfo: ClientInfo;
-  readonly instructions?: string;
-  /** Default `mcp`. */
-  readonly dialect?: DialectName;
-  readonly log?: Log;
-  readonly clock?: Clock;
-  /** Entries in one page of a list. Default: all. */
-  readonly pageSize?: number;
-  /** How long a client may take to answer what a call asks it, in milliseconds. Default 10 minutes. */
-  readonly answerMs?: number;
-  /** What every call's context starts from (the workspace, approvals, ...). */
-  readonly context?: ToolContextInit;
-}
 
 /** An MCP server over a `Caller`: both eras, any door, one connection or thousands. */
 export class McpServerShell implements Endpoint {
@@ -64,26 +34,8 @@ export class McpServerShell implements Endpoint {
   readonly #long = new Allowance(longPerPrincipal);
 
   constructor(options: ShellOptions) {
-    const { caller, serverInfo, instructions, pageSize, clock = systemClock, answerMs = 600_000 } = options;
-    this.#server = {
-      caller,
-      serverInfo,
-      instructions,
-      dialect: dialects[options.dialect ?? "mcp"],
-      log: options.log ?? (() => {}),
-      clock,
-      pageSize,
-      answerMs,
-      context: new ToolContext(options.context),
-      seal: new Seal(),
-      parking: new Parking(clock, { answerMs, perPrincipal: parkedPerPrincipal }),
-      changes: new Changes(caller),
-      streams: new Allowance(streamsPerPrincipal),
-      subscriptions: new Allowance(subscriptionsPerPrincipal),
-      subscribed: new Allowance(subscribedPerPrincipal),
-      ending: new Cancellation(),
-    };
-    this.#stamp = { [metaKeys.serverInfo]: serverInfo };
+    this.#server = createServer(options);
+    this.#stamp = { [metaKeys.serverInfo]: options.serverInfo };
     this.#server.changes.listen((kind) => this.#listChanged(kind));
   }
 
